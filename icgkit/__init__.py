@@ -1,0 +1,55 @@
+"""icgkit: measure which implicit constraints of a text edit multimodal models discover.
+
+    import icgkit as ig
+
+The names below are imported when first used, so that `import icgkit` stays fast.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "Case": "graph",
+    "Constraint": "graph",
+    "Edge": "graph",
+    "Target": "graph",
+    "Dataset": "load",
+    "load_dataset": "load",
+    "load_published": "load",
+    "read_cases": "load",
+    "write_cases": "load",
+    "CATEGORIES": "taxonomy",
+    "SUBTYPES": "taxonomy",
+}
+_MODULES = ("taxonomy", "graph", "load", "schemas", "errors", "metrics", "tables", "plots", "bench")
+
+__all__ = [*_WHERE, *_MODULES, "__version__"]
+
+if TYPE_CHECKING:
+    from icgkit.graph import Case as Case
+    from icgkit.graph import Constraint as Constraint
+    from icgkit.graph import Edge as Edge
+    from icgkit.graph import Target as Target
+    from icgkit.load import Dataset as Dataset
+    from icgkit.load import load_dataset as load_dataset
+    from icgkit.load import load_published as load_published
+    from icgkit.load import read_cases as read_cases
+    from icgkit.load import write_cases as write_cases
+    from icgkit.taxonomy import CATEGORIES as CATEGORIES
+    from icgkit.taxonomy import SUBTYPES as SUBTYPES
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        return getattr(import_module(f"icgkit.{_WHERE[name]}"), name)
+    if name in _MODULES:
+        return import_module(f"icgkit.{name}")
+    raise AttributeError(f"module 'icgkit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

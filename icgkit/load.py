@@ -1,0 +1,216 @@
+"""Read datasets and published figures into validated objects and checked frames."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from icgkit.errors import SchemaError, UnknownName
+from icgkit.graph import Case
+from icgkit.paths import named_folder, project_root
+from icgkit.schemas import schema
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A named, versioned list of cases with the folder of their images.
+
+    Iterating gives cases; `dataset["case-id"]` gives one. The frames are `cases`, `nodes` and
+    `edges`, with the columns of the schemas of those names.
+    """
+
+    name: str
+    version: str
+    licence: str
+    provenance: str
+    image_root: Path
+    cases: tuple[Case, ...] = field(repr=False)
+    folder: Path | None = None
+
+    def __iter__(self) -> Iterator[Case]:
+        return iter(self.cases)
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+    def __getitem__(self, case_id: str) -> Case:
+        for case in self.cases:
+            if case.id == case_id:
+                return case
+        raise UnknownName.among(f"case in {self.name}", case_id, (c.id for c in self.cases))
+
+    def subset(self, case_ids: Iterable[str]) -> Dataset:
+        """Return the dataset with these cases only, in the order given."""
+        kept = tuple(self[i] for i in case_ids)
+        return Dataset(
+            self.name, self.version, self.licence, self.provenance, self.image_root, kept, self.folder
+        )
+
+    def frame(self) -> pl.DataFrame:
+        """Return one row a case (schema `cases`)."""
+        return schema("cases").frame([_case_row(c) for c in self.cases])
+
+    def nodes(self) -> pl.DataFrame:
+        """Return one row a constraint node (schema `nodes`)."""
+        return schema("nodes").frame([row for c in self.cases for row in _node_rows(c)])
+
+    def edges(self) -> pl.DataFrame:
+        """Return one row an edge (schema `edges`): edit to node, and node to node."""
+        return schema("edges").frame([row for c in self.cases for row in _edge_rows(c)])
+
+    def missing_images(self) -> list[Case]:
+        """Return the cases whose image file is not there."""
+        return [c for c in self.cases if not c.image_path.is_file()]
+
+    def _repr_html_(self) -> str:
+        from icgkit.display import dataset_html
+
+        return dataset_html(self)
+
+
+def _case_row(case: Case) -> dict[str, Any]:
+    return {
+        "dataset": case.dataset,
+        "case_id": case.id,
+        "instruction": case.instruction,
+        "target_element": case.target.element,
+        "target_region": case.target.region,
+        "source": case.source,
+        "image": case.image,
+        "width": case.image_size[0],
+        "height": case.image_size[1],
+        "n_nodes": len(case.constraint_nodes),
+        "n_inter": len(case.inter_constraints),
+        "metadata": json.dumps(case.metadata, ensure_ascii=False, sort_keys=True),
+    }
+
+
+def _node_rows(case: Case) -> Iterator[dict[str, Any]]:
+    for node in case.constraint_nodes:
+        row = node.model_dump(exclude={"id", "bbox"})
+        row |= dict(zip(("x0", "y0", "x1", "y1"), node.bbox or (None,) * 4, strict=True))
+        yield row | {
+            "dataset": case.dataset,
+            "case_id": case.id,
+            "node_id": node.id,
+            "category": node.category.id,
+            "indirectness": node.kind.indirectness,
+        }
+
+
+def _edge_rows(case: Case) -> Iterator[dict[str, Any]]:
+    key = {"dataset": case.dataset, "case_id": case.id}
+    for node in case.constraint_nodes:
+        yield key | {"source": "edit", "target": node.id, "type": "edit", "description": None}
+    for edge in case.inter_constraints:
+        a, b = edge.between
+        yield key | {"source": a, "target": b, "type": edge.type, "description": edge.description}
+
+
+def read_cases(path: str | Path) -> list[Case]:
+    """Read a `cases.jsonl` file: one case a line, UTF-8 with or without a byte-order mark.
+
+    Raises
+    ------
+    SchemaError
+        Naming file, line, case and field; an id used twice names both lines.
+    """
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as exc:
+        raise SchemaError(f"{path.name}: not UTF-8: {exc}", remedy="save the file as UTF-8") from None
+    cases: list[Case] = []
+    line_of: dict[str, int] = {}
+    # Only a line feed ends a line: JSON strings may hold U+2028 and U+0085.
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        case = Case.from_json(line, place=f"{path.name}, line {number}")
+        if case.id in line_of:
+            raise SchemaError(
+                f"{path.name}, line {number}, case {case.id!r}: id used twice, first on line {line_of[case.id]}",
+                remedy="give each case an id of its own",
+            )
+        line_of[case.id] = number
+        cases.append(case)
+    return cases
+
+
+def write_cases(cases: Iterable[Case], path: str | Path) -> None:
+    """Write cases as JSON lines; `read_cases` gives the same cases back."""
+    text = "".join(case.to_json() + "\n" for case in cases)
+    Path(path).write_text(text, encoding="utf-8", newline="\n")
+
+
+def load_dataset(name: str | Path) -> Dataset:
+    """Load a dataset folder (`dataset.toml`, `cases.jsonl`, images) by name or path.
+
+    The image root is, in this order: the environment variable ICGKIT_IMAGES_<NAME> (upper case,
+    `-` as `_`), `image_root` of dataset.toml below the folder, and each folder of
+    `image_root_elsewhere` below the project root that exists.
+
+    Raises
+    ------
+    UnknownName, SchemaError
+        If there is no such dataset, or one of its files is wrong.
+    """
+    folder = named_folder("cases", name)
+    meta = _dataset_toml(folder / "dataset.toml")
+    root = _image_root(folder, meta)
+    cases = tuple(case.within(root, meta["name"]) for case in read_cases(folder / "cases.jsonl"))
+    return Dataset(meta["name"], meta["version"], meta["licence"], meta["provenance"], root, cases, folder)
+
+
+def _dataset_toml(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise SchemaError(f"{path} is missing", remedy="a dataset is dataset.toml, cases.jsonl and images/")
+    try:
+        meta = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except tomllib.TOMLDecodeError as exc:
+        raise SchemaError(f"{path}: not TOML: {exc}") from None
+    need = ["name", "version", "licence", "provenance", "image_root"]
+    if absent := [k for k in need if k not in meta]:
+        raise SchemaError(f"{path}: missing field {', '.join(absent)}", allowed=need)
+    return meta
+
+
+def _image_root(folder: Path, meta: dict[str, Any]) -> Path:
+    if setting := os.environ.get("ICGKIT_IMAGES_" + meta["name"].upper().replace("-", "_")):
+        return Path(setting)
+    elsewhere = [project_root() / p for p in meta.get("image_root_elsewhere", [])]
+    return next((p for p in elsewhere if p.is_dir()), folder / meta["image_root"])
+
+
+def load_published(name: str = "icg") -> pl.DataFrame:
+    """Load figures from a paper (schema `published` for `icg`, the file's own columns otherwise).
+
+    Parameters
+    ----------
+    name : str
+        File in `data/published/` without its ending: icg, grade, grade_judges, dod, dod_facts,
+        unike or unike_facts.
+    """
+    import polars as pl
+
+    folder = project_root() / "data" / "published"
+    path = folder / f"{name}.csv"
+    if not path.is_file():
+        raise UnknownName.among("published figures", name, (p.stem for p in folder.glob("*.csv")))
+    frame = pl.read_csv(path, infer_schema_length=None)
+    return schema("published").check(frame) if name == "icg" else frame
+
+
+def sha256_of(path: str | Path) -> str:
+    """Return the SHA-256 of a file's bytes, in hex."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

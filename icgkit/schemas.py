@@ -1,0 +1,234 @@
+"""The columns of every frame: dtype, unit, what null means. One source for code, docs and tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from icgkit.errors import SchemaError, UnknownName
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CASE_KEY = ("dataset", "case_id")
+CALL_KEY = (*CASE_KEY, "condition", "model", "sample")
+JUDGMENT_KEY = (*CALL_KEY, "node_id", "judge")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: polars dtype by name, what it holds (with unit), what null means."""
+
+    dtype: str
+    doc: str
+    null: str | None = None
+    """Meaning of null; None where null is not allowed."""
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Columns and key of one kind of frame."""
+
+    name: str
+    key: tuple[str, ...]
+    columns: dict[str, Column]
+
+    @cached_property
+    def dtypes(self) -> dict[str, Any]:
+        """Column name to polars dtype."""
+        import polars as pl
+
+        return {name: getattr(pl, column.dtype) for name, column in self.columns.items()}
+
+    def frame(self, rows: list[dict[str, Any]]) -> pl.DataFrame:
+        """Build a checked frame from dicts; absent fields become null."""
+        import polars as pl
+
+        data = {name: [row.get(name) for row in rows] for name in self.columns}
+        return self.check(pl.DataFrame(data, schema=self.dtypes, strict=True))
+
+    def check(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return `frame` with the documented columns first, or raise.
+
+        Further columns are kept. Integers where floats are due are cast; nothing else is.
+
+        Raises
+        ------
+        SchemaError
+            For a missing column, another dtype, a null that is not allowed, NaN, or a key twice.
+        """
+        import polars as pl
+
+        missing = [c for c in self.columns if c not in frame.columns]
+        if missing:
+            raise SchemaError(
+                f"{self.name}: missing column {', '.join(missing)}",
+                got=frame.columns,
+                allowed=list(self.columns),
+            )
+        casts = []
+        for name, dtype in self.dtypes.items():
+            got = frame.schema[name]
+            if got != dtype:
+                if got == pl.Null or (got.is_numeric() and dtype.is_numeric()):
+                    casts.append(pl.col(name).cast(dtype, strict=True))
+                else:
+                    raise SchemaError(f"{self.name}.{name}: dtype", got=str(got), allowed=str(dtype))
+        frame = frame.with_columns(casts)
+        for name, column in self.columns.items():
+            values = frame.get_column(name)
+            if column.null is None and values.null_count():
+                raise SchemaError(
+                    f"{self.name}.{name}: {values.null_count()} nulls", allowed="no null in this column"
+                )
+            if values.dtype.is_float() and values.is_nan().any():
+                raise SchemaError(f"{self.name}.{name}: NaN", allowed="numbers or null")
+        if self.key:
+            twice = frame.filter(pl.struct(self.key).is_duplicated())
+            if twice.height:
+                raise SchemaError(
+                    f"{self.name}: {twice.height} rows share a key",
+                    got=twice.select(self.key).row(0),
+                    allowed=f"one row for each {', '.join(self.key)}",
+                )
+        return frame.select(*self.columns, pl.exclude(*self.columns))
+
+
+_CASE = {
+    "dataset": Column("String", "name of the dataset"),
+    "case_id": Column("String", "case, unique within its dataset"),
+}
+_CALL = {
+    **_CASE,
+    "condition": Column("String", "what the model was told, an id of a condition template"),
+    "model": Column("String", "model as named to litellm"),
+    "sample": Column("Int64", "repeat of the same call, from 0"),
+}
+_BOX = {
+    axis: Column("Float64", f"{axis} of the region's box, pixels from the top left", "no box drawn")
+    for axis in ("x0", "y0", "x1", "y1")
+}
+
+SCHEMAS: dict[str, Schema] = {
+    s.name: s
+    for s in (
+        Schema(
+            "cases",
+            CASE_KEY,
+            {
+                **_CASE,
+                "instruction": Column("String", "what the editor is asked to do"),
+                "target_element": Column("String", "what is edited"),
+                "target_region": Column("String", "where it is"),
+                "source": Column("String", "where the case comes from"),
+                "image": Column("String", "path below the image root"),
+                "width": Column("Int64", "image width, pixels"),
+                "height": Column("Int64", "image height, pixels"),
+                "n_nodes": Column("Int64", "constraint nodes of the case"),
+                "n_inter": Column("Int64", "edges between nodes"),
+                "metadata": Column("String", "free metadata, a JSON object"),
+            },
+        ),
+        Schema(
+            "nodes",
+            (*CASE_KEY, "node_id"),
+            {
+                **_CASE,
+                "node_id": Column("String", "node, unique within its case"),
+                "category": Column("String", "one of 5 categories"),
+                "subtype": Column("String", "one of 19 subtypes"),
+                "indirectness": Column("Int64", "0..3, distance of the dependency from the edit"),
+                "region": Column("String", "region as annotated"),
+                "region_clean": Column("String", "region without hint at type or reason", "not made yet"),
+                "expected_update": Column("String", "what has to change"),
+                "reason": Column("String", "why"),
+                "reason_anon": Column("String", "reason without names, texts, numbers", "not made yet"),
+                "strength": Column("String", "strong | weak"),
+                **_BOX,
+            },
+        ),
+        Schema(
+            "edges",
+            (),
+            {
+                **_CASE,
+                "source": Column("String", "node id, or 'edit' for the edit target"),
+                "target": Column("String", "node id"),
+                "type": Column("String", "kind of the edge; 'edit' for an implied one"),
+                "description": Column("String", "what has to stay consistent", "implied edge"),
+            },
+        ),
+        Schema(
+            "responses",
+            CALL_KEY,
+            {
+                **_CALL,
+                "status": Column("String", "ok | truncated | refused | empty | error"),
+                "text": Column("String", "the reply's text", "the call gave no text"),
+                "key": Column("String", "content address of the call in its cache"),
+                "finish_reason": Column("String", "as the provider gave it", "not given"),
+                "output_tokens": Column("Int64", "tokens", "not reported"),
+                "reasoning_tokens": Column("Int64", "tokens", "not reported"),
+                "cost": Column("Float64", "US dollars", "no known price"),
+                "latency": Column("Float64", "seconds", "not measured"),
+            },
+        ),
+        Schema(
+            "proposals",
+            (*CALL_KEY, "item"),
+            {
+                **_CALL,
+                "item": Column("Int64", "position in the reply, from 0"),
+                "region": Column("String", "region as the model names it", "not named"),
+                "type": Column("String", "type as the model names it", "not named"),
+                "update": Column("String", "what the model would change", "not named"),
+                "reason": Column("String", "why, as the model says", "not named"),
+            },
+        ),
+        Schema(
+            "judgments",
+            JUDGMENT_KEY,
+            {
+                **_CALL,
+                "node_id": Column("String", "ground-truth node"),
+                "judge": Column("String", "judge model as named to litellm"),
+                "region": Column("Boolean", "the response names the region", "no verdict"),
+                "update": Column("Boolean", "the response says that it has to change", "no verdict"),
+                "reason": Column("Boolean", "the response gives the reason", "no verdict"),
+                "found": Column("Boolean", "all three", "no verdict: missing, never false"),
+                "status": Column(
+                    "String", "ok | incomplete | conflict | unreadable | no_response | refused | error"
+                ),
+            },
+        ),
+        Schema(
+            "published",
+            (),
+            {
+                "id": Column("String", "what is measured"),
+                "where": Column("String", "place in the source"),
+                "quantity": Column("String", "in words"),
+                "model": Column("String", "model, or 'all'", "no single model"),
+                "condition": Column("String", "condition", "not tied to a condition"),
+                "group": Column("String", "category, subtype, source or subset", "no group"),
+                "value": Column("Float64", "as printed"),
+                "unit": Column("String", "unit of value"),
+                "note": Column("String", "what else the source says", "nothing"),
+            },
+        ),
+    )
+}
+
+
+def schema(name: str) -> Schema:
+    """Look up a schema by name.
+
+    Examples
+    --------
+    >>> schema("cases").key
+    ('dataset', 'case_id')
+    """
+    if name not in SCHEMAS:
+        raise UnknownName.among("schema", name, SCHEMAS)
+    return SCHEMAS[name]
