@@ -1,0 +1,52 @@
+"""Fixtures that several test files share."""
+
+from __future__ import annotations
+
+import os
+
+# A model library asks for its price map over the network unless told otherwise.
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+import pytest
+
+import icgkit as ig
+
+
+@pytest.fixture
+def case() -> ig.Case:
+    """A small case with two nodes and one edge between them."""
+    return ig.Case(
+        id="demo-1",
+        image="demo.png",
+        image_size=(640, 480),
+        instruction='Change "50% OFF" to "30% OFF".',
+        source="synthetic",
+        target=ig.Target(
+            element="50% OFF", region="banner at the top", action="becomes 30% OFF", bbox=(10, 10, 200, 60)
+        ),
+        constraint_nodes=(
+            ig.Constraint(
+                id="n1",
+                region="price under the kettle",
+                region_clean="a line below the picture",
+                subtype="semantic_numerical",
+                expected_update="$50 becomes $70",
+                reason="the price is 100 less the discount",
+                reason_anon="a value elsewhere is derived from the edited one",
+                bbox=(30, 300, 120, 340),
+            ),
+            ig.Constraint(
+                id="n2",
+                region="starburst",
+                subtype="semantic_promotional",
+                expected_update="HALF PRICE goes",
+                reason="30 % is not half",
+                strength="weak",
+            ),
+        ),
+        inter_constraints=(
+            ig.Edge(between=("n1", "n2"), type="agreement", description="both state the same reduction"),
+        ),
+        metadata={"knobs": {"distance": 0.25}, "note": "a\u2028b"},
+    )
