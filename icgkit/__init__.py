@@ -22,6 +22,7 @@ _WHERE = {
     "load_published": "load",
     "read_cases": "load",
     "write_cases": "load",
+    "save": "outputs",
     "CATEGORIES": "taxonomy",
     "SUBTYPES": "taxonomy",
 }
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from icgkit.load import load_published as load_published
     from icgkit.load import read_cases as read_cases
     from icgkit.load import write_cases as write_cases
+    from icgkit.outputs import save as save
     from icgkit.taxonomy import CATEGORIES as CATEGORIES
     from icgkit.taxonomy import SUBTYPES as SUBTYPES
 
