@@ -23,6 +23,9 @@ _WHERE = {
     "read_cases": "load",
     "write_cases": "load",
     "save": "outputs",
+    "Results": "results",
+    "load_results": "results",
+    "beside": "results",
     "CATEGORIES": "taxonomy",
     "SUBTYPES": "taxonomy",
 }
@@ -41,6 +44,9 @@ if TYPE_CHECKING:
     from icgkit.load import read_cases as read_cases
     from icgkit.load import write_cases as write_cases
     from icgkit.outputs import save as save
+    from icgkit.results import Results as Results
+    from icgkit.results import beside as beside
+    from icgkit.results import load_results as load_results
     from icgkit.taxonomy import CATEGORIES as CATEGORIES
     from icgkit.taxonomy import SUBTYPES as SUBTYPES
 
