@@ -1,0 +1,366 @@
+"""Record and replay of model calls, addressed by what was sent.
+
+A cache is a folder: `calls.parquet` (packed) and one append-only `calls-*.jsonl` for each process
+that wrote to it since. A record is one line, written in one piece; nobody locks anybody out, a
+line torn by a kill is ignored, and nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import uuid
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from icgkit.errors import SchemaError
+from icgkit.paths import project_root
+from icgkit.schemas import schema
+
+if TYPE_CHECKING:
+    import polars as pl
+
+STATUSES = ("ok", "truncated", "refused", "empty", "error")
+PACKED = "calls.parquet"
+Mode = Literal["record", "replay"]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One model call with its answer (schema `calls`).
+
+    `key` addresses what was sent; `kind` (elicit, judge, stage ...), dataset, case, condition,
+    `stage` (name of the stage or judge), `subject` (key of the response that is judged) and
+    `subject_model` say what it was for.
+    """
+
+    key: str
+    kind: str
+    dataset: str
+    case_id: str
+    condition: str
+    model: str
+    sample: int = 0
+    stage: str | None = None
+    subject: str | None = None
+    subject_model: str | None = None
+    status: str = "ok"
+    text: str | None = None
+    raw: str | None = None
+    finish_reason: str | None = None
+    refusal: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cost: float | None = None
+    latency: float | None = None
+    attempts: int = 1
+    answered_model: str | None = None
+    created: float | None = None
+    prompt_sha256: str | None = None
+    image_sha256: str | None = None
+    template_sha256: str | None = None
+    params: str = "{}"
+    endpoint: str | None = None
+    extra: str | None = None
+
+    @property
+    def slot(self) -> tuple[str | None, ...]:
+        """What tells records apart: the same call may serve two cases."""
+        return (self.key, self.kind, self.dataset, self.case_id, self.condition, self.stage, self.subject)
+
+
+_NAMES = tuple(f.name for f in fields(Record))
+_SORT = ["kind", "dataset", "stage", "condition", "model", "subject_model", "case_id", "sample", "subject", "key"]
+
+
+def _line(record: Record) -> bytes:
+    data = {k: v for k, v in asdict(record).items() if v is not None}
+    return json.dumps(data, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+
+
+def _record(line: bytes) -> Record:
+    data = json.loads(line)
+    return Record(**{k: v for k, v in data.items() if k in _NAMES})
+
+
+@dataclass
+class Cache:
+    """A folder of recorded calls.
+
+    Parameters
+    ----------
+    folder : path
+        Made when the first record is put.
+    mode : {"record", "replay"}
+        In replay mode nothing is called and nothing is written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> cache = Cache(tempfile.mkdtemp())
+    >>> cache.put(Record("k1", "elicit", "demo", "c1", "direct", "offline/priors", text="Mind the shadow."))
+    >>> Cache(cache.folder, mode="replay").get("k1").text
+    'Mind the shadow.'
+    """
+
+    folder: Path
+    mode: Mode = "record"
+    _packed: pl.DataFrame | None = field(default=None, init=False, repr=False)
+    _rows: dict[str, int] = field(default_factory=dict, init=False, repr=False)
+    _lines: dict[str, tuple[str, int, int]] = field(default_factory=dict, init=False, repr=False)
+    _status: dict[str, str] = field(default_factory=dict, init=False, repr=False)
+    _slots: dict[str, set[int]] = field(default_factory=dict, init=False, repr=False)
+    _offsets: dict[str, int] = field(default_factory=dict, init=False, repr=False)
+    _fd: int | None = field(default=None, init=False, repr=False)
+    _own: str = field(default="", init=False, repr=False)
+    _end: int = field(default=0, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.folder = Path(self.folder)
+        if self.mode not in ("record", "replay"):
+            raise SchemaError("cache mode", got=self.mode, allowed=["record", "replay"])
+        self.refresh()
+
+    @classmethod
+    def named(cls, name: str | Path, mode: Mode = "record") -> Cache:
+        """Open `data/cache/<name>`, or a folder given by its path."""
+        path = Path(name)
+        if not (path.is_absolute() or len(path.parts) > 1):
+            path = project_root() / "data" / "cache" / path
+        return cls(path, mode)
+
+    # -- reading ---------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Take in what other processes have written since the last look."""
+        if self._packed is None:
+            self._load_packed()
+        for path in sorted(self.folder.glob("calls-*.jsonl")):
+            if path.name != self._own:
+                self._tail(path)
+
+    def _load_packed(self) -> None:
+        import polars as pl
+
+        path = self.folder / PACKED
+        if not path.is_file():
+            return
+        frame = pl.read_parquet(path)
+        self._packed = schema("calls").check(frame)
+        keys = self._packed.get_column("key").to_list()
+        statuses = self._packed.get_column("status").to_list()
+        for row, (key, status) in enumerate(zip(keys, statuses, strict=True)):
+            self._note(key, status)
+            if self._status[key] == status:
+                self._rows[key] = row
+        columns = [self._packed.get_column(n).to_list() for n in ("kind", "dataset", "case_id", "condition", "stage", "subject")]
+        for slot in zip(keys, *columns, strict=True):
+            self._slots.setdefault(slot[0], set()).add(hash(slot))
+
+    def _note(self, key: str, status: str) -> None:
+        """Keep the best status: an answer is not displaced by a later failure."""
+        if self._status.get(key) != "ok":
+            self._status[key] = status
+
+    def _tail(self, path: Path) -> None:
+        start = self._offsets.get(path.name, 0)
+        try:
+            if path.stat().st_size <= start:
+                return
+            with open(path, "rb") as stream:
+                stream.seek(start)
+                data = stream.read()
+        except FileNotFoundError:  # packed by another process just now
+            return
+        whole = data[: data.rfind(b"\n") + 1]
+        at = start
+        damaged = 0
+        for line in whole.split(b"\n")[:-1]:
+            length = len(line) + 1
+            try:
+                self._index(_record(line), path.name, at, length)
+            except (ValueError, TypeError):
+                damaged += bool(line.strip())
+            at += length
+        self._offsets[path.name] = start + len(whole)
+        if damaged:
+            warnings.warn(f"{path.name}: {damaged} damaged lines ignored; these calls count as missing", stacklevel=4)
+
+    def _index(self, record: Record, file: str, at: int, length: int) -> None:
+        if record.status == "ok" or self._status.get(record.key) != "ok":
+            self._lines[record.key] = (file, at, length)
+        self._note(record.key, record.status)
+        self._slots.setdefault(record.key, set()).add(hash(record.slot))
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._status
+
+    def __len__(self) -> int:
+        return len(self._status)
+
+    def status(self, key: str) -> str | None:
+        """Return the status of a recorded call without reading it, None if there is none."""
+        return self._status.get(key)
+
+    def has_slot(self, key: str, slot: tuple[str | None, ...]) -> bool:
+        """Say whether the call is recorded for this very case, condition and stage."""
+        return hash(slot) in self._slots.get(key, ())
+
+    def get(self, key: str) -> Record | None:
+        """Return the recorded call, the good one if a failure was repeated, or None."""
+        if key in self._lines:
+            file, at, length = self._lines[key]
+            with open(self.folder / file, "rb") as stream:
+                stream.seek(at)
+                return _record(stream.read(length))
+        if key in self._rows:
+            assert self._packed is not None
+            return Record(*self._packed.row(self._rows[key])[: len(_NAMES)])
+        return None
+
+    def frame(self) -> pl.DataFrame:
+        """Return all records (schema `calls`), one for each call and what it was for.
+
+        Of several records for the same purpose the last good one is kept, else the last.
+        """
+        import polars as pl
+
+        self.refresh()
+        calls = schema("calls")
+        parts = [] if self._packed is None else [self._packed]
+        for path in sorted(self.folder.glob("calls-*.jsonl")):
+            end = self._end if path.name == self._own else self._offsets.get(path.name, 0)
+            with open(path, "rb") as stream:
+                rows = [r for line in stream.read(end).split(b"\n") if (r := _lenient(line))]
+            data = {n: [getattr(r, n) for r in rows] for n in _NAMES}
+            parts.append(pl.DataFrame(data, schema=calls.dtypes, strict=True))
+        if not parts:
+            return calls.frame([])
+        frame = pl.concat(parts)
+        slot = ["key", "kind", "dataset", "case_id", "condition", "stage", "subject"]
+        order = frame.with_columns(_good=(pl.col("status") == "ok"), _at=pl.int_range(pl.len()))
+        kept = order.sort("_good", "_at").unique(slot, keep="last", maintain_order=True).drop("_good", "_at")
+        return kept.sort(_SORT, nulls_last=False, maintain_order=True)
+
+    def records(self) -> Iterator[Record]:
+        """Iterate over all records, in a fixed order."""
+        for row in self.frame().select(_NAMES).iter_rows():
+            yield Record(*row)
+
+    # -- writing ---------------------------------------------------------------------------
+
+    def put(self, record: Record) -> None:
+        """Append a record; it is on its way to the disk when this returns.
+
+        Raises
+        ------
+        SchemaError
+            In replay mode, or for an unknown status.
+        """
+        if self.mode == "replay":
+            raise SchemaError("a cache in replay mode is read only", remedy='open it with mode="record"')
+        if record.status not in STATUSES:
+            raise SchemaError("status of a record", got=record.status, allowed=STATUSES)
+        line = _line(record)
+        if self._fd is None:
+            self._open()
+        assert self._fd is not None
+        view = memoryview(line)
+        while view:
+            view = view[os.write(self._fd, view) :]
+        self._index(record, self._own, self._end, len(line))
+        self._end += len(line)
+
+    def _open(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._own = f"calls-{os.getpid()}-{uuid.uuid4().hex[:8]}.jsonl"
+        self._fd = os.open(self.folder / self._own, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o644)
+        _hold(self._fd)
+
+    def close(self) -> None:
+        """Flush and close; the cache can still be read, and opens a new file when written to."""
+        if self._fd is not None:
+            os.fsync(self._fd)
+            os.close(self._fd)
+            self._offsets[self._own] = self._end
+            self._fd, self._own, self._end = None, "", 0
+
+    def pack(self) -> Path:
+        """Fold everything into `calls.parquet` and remove the JSONL files that went into it.
+
+        Files that another live process writes to are left alone. The same answers give the same
+        bytes: rows are sorted, and the offline reference baselines carry no times.
+        """
+        import polars as pl
+
+        self.close()
+        self.refresh()
+        done = [p for p in self.folder.glob("calls-*.jsonl") if _idle(p)]
+        frame = self.frame()
+        timeless = pl.col("model").str.starts_with("offline/")
+        frame = frame.with_columns(
+            pl.when(timeless).then(None).otherwise(pl.col(c)).alias(c) for c in ("latency", "created")
+        )
+        target = self.folder / PACKED
+        scratch = self.folder / f".{PACKED}.{os.getpid()}"
+        frame.write_parquet(
+            scratch, compression="zstd", compression_level=19, statistics=False, row_group_size=1 << 17
+        )
+        os.replace(scratch, target)
+        for path in done:
+            path.unlink(missing_ok=True)
+        self.__init__(self.folder, self.mode)  # type: ignore[misc]
+        return target
+
+
+def _lenient(line: bytes) -> Record | None:
+    try:
+        return _record(line) if line.strip() else None
+    except (ValueError, TypeError):
+        return None
+
+
+def _hold(fd: int) -> None:
+    """Mark a file as being written to; the mark goes with the process, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # not on this system: packing then trusts the user
+        return
+    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _idle(path: Path) -> bool:
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    with open(path, "rb") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return False
+    return True
+
+
+def digest(parts: Any) -> str:
+    """Hash JSON-able data canonically (first 32 hex digits of SHA-256)."""
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def relabel(record: Record, **what: Any) -> Record:
+    """Return the record for another purpose (case, condition, stage) at no further cost."""
+    return replace(record, cost=0.0 if record.cost is not None else None, **what)
+
+
+def statuses(records: Iterable[Record]) -> dict[str, int]:
+    """Count records by status."""
+    counts = dict.fromkeys(STATUSES, 0)
+    for record in records:
+        counts[record.status] += 1
+    return counts
