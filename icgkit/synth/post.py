@@ -1,0 +1,88 @@
+"""What a camera, a scanner or a file format adds: light, blur, noise, JPEG."""
+
+from __future__ import annotations
+
+import io
+import random
+from dataclasses import dataclass
+
+import numpy as np
+from PIL import Image, ImageFilter
+
+
+@dataclass(frozen=True)
+class Post:
+    """Effects of one case, the same for every picture of it.
+
+    `noise` is the standard deviation in grey levels, `blur` a radius in pixels, `light` the
+    relative change of brightness from one side to the other along `angle` (degrees), `vignette`
+    the loss in the corners, `quality` that of the JPEG file (0: PNG).
+    """
+
+    seed: int
+    noise: float = 0
+    blur: float = 0
+    light: float = 0
+    angle: float = 0
+    vignette: float = 0
+    warmth: float = 0
+    quality: int = 82
+
+    @property
+    def suffix(self) -> str:
+        """Ending of the image file."""
+        return ".jpg" if self.quality else ".png"
+
+    @property
+    def spread(self) -> int:
+        """How far, in pixels, a changed pixel changes others before encoding."""
+        return 1 + int(np.ceil(3 * self.blur)) if self.blur else 1
+
+    def apply(self, image: Image.Image) -> Image.Image:
+        """Return the picture with light, blur and noise."""
+        image = image.convert("RGB")
+        if self.blur:
+            image = image.filter(ImageFilter.GaussianBlur(self.blur))
+        if not (self.noise or self.light or self.vignette or self.warmth):
+            return image
+        w, h = image.size
+        px = np.asarray(image, np.float32)
+        y, x = np.mgrid[-1 : 1 : h * 1j, -1 : 1 : w * 1j].astype(np.float32)
+        a = np.deg2rad(self.angle)
+        gain = 1 + self.light / 2 * (x * np.cos(a) + y * np.sin(a)) - self.vignette * (x * x + y * y) / 2
+        px = px * gain[..., None] * np.array([1 + self.warmth, 1, 1 - self.warmth], np.float32)
+        if self.noise:
+            rng = np.random.default_rng(self.seed)
+            grain = rng.standard_normal((h, w), np.float32) * self.noise
+            px = px + grain[..., None]
+        return Image.fromarray(np.clip(np.rint(px), 0, 255).astype(np.uint8))
+
+    def encode(self, image: Image.Image) -> bytes:
+        """Return the bytes of the file."""
+        out = io.BytesIO()
+        if self.quality:
+            # No chroma subsampling: a changed pixel then reaches no further than its 8 x 8 block.
+            image.save(out, "JPEG", quality=self.quality, subsampling=0, optimize=True)
+        else:
+            image.save(out, "PNG", optimize=True)
+        return out.getvalue()
+
+
+def draw_post(rng: random.Random, look: str, size: tuple[int, int]) -> Post:
+    """Draw the effects of a case; "photo" gets more of them, but the pools overlap."""
+    photo = look == "photo"
+    strong = rng.random() < (0.8 if photo else 0.3)
+    quality = rng.choice([70, 74, 78, 82])
+    if not strong:
+        png = not photo and rng.random() < 0.2
+        return Post(rng.getrandbits(32), light=rng.uniform(0, 0.05), angle=rng.uniform(0, 360), quality=0 if png else quality)
+    return Post(
+        rng.getrandbits(32),
+        noise=rng.uniform(0.8, 2.6),
+        blur=rng.choice([0, 0, 0.4, 0.6]),
+        light=rng.uniform(0.04, 0.26),
+        angle=rng.uniform(0, 360),
+        vignette=rng.uniform(0, 0.14),
+        warmth=rng.uniform(-0.03, 0.04),
+        quality=quality,
+    )
