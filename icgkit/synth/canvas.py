@@ -163,22 +163,28 @@ class Canvas:
         """
         f = font(*face) if isinstance(face, tuple) else face
         self.texts.append(text)
-        layer = Image.new("RGBA", self.size, (0, 0, 0, 0))
-        d = ImageDraw.Draw(layer)
-        kw: dict[str, Any] = {"font": f, "fill": fill, "stroke_width": stroke, "stroke_fill": stroke_fill}
+        kw: dict[str, Any] = {"font": f, "stroke_width": stroke}
         x, y = xy
+        parts: list[tuple[Point, str, str]] = [((x, y), text, anchor)]
         if spacing and "\n" not in text:
             total = sum(f.getlength(ch) for ch in text) + spacing * (len(text) - 1)
             x -= {"l": 0.0, "m": total / 2, "r": total}[anchor[0]]
+            parts = []
             for ch in text:
-                d.text((x, y), ch, anchor="l" + anchor[1], **kw)
+                parts.append(((x, y), ch, "l" + anchor[1]))
                 x += f.getlength(ch) + spacing
         elif "\n" in text:
-            d.multiline_text(xy, text, anchor=anchor, align=align, spacing=leading, **kw)
-        else:
-            d.text(xy, text, anchor=anchor, **kw)
-        self.img.alpha_composite(layer)
-        return layer.getbbox() or (x, y, x, y)
+            kw |= {"align": align, "spacing": leading}
+        boxes = [self.d.textbbox(at, part, anchor=how, **kw) for at, part, how in parts]
+        x0, y0 = (int(np.floor(min(b[i] for b in boxes))) - 2 for i in (0, 1))
+        x1, y1 = (int(np.ceil(max(b[i] for b in boxes))) + 3 for i in (2, 3))
+        layer = Image.new("RGBA", (max(1, x1 - x0), max(1, y1 - y0)), (0, 0, 0, 0))
+        d = ImageDraw.Draw(layer)
+        for (px, py), part, how in parts:
+            d.text((px - x0, py - y0), part, anchor=how, fill=fill, stroke_fill=stroke_fill, **kw)
+        self.paste(layer, (x0, y0))
+        ink = layer.getbbox()
+        return (ink[0] + x0, ink[1] + y0, ink[2] + x0, ink[3] + y0) if ink else (x, y, x, y)
 
     @staticmethod
     def text_size(text: str, face: tuple[str, int], spacing: float = 0) -> tuple[float, float]:
