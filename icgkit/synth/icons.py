@@ -38,7 +38,7 @@ def glyph(name: str, size: int | tuple[int, int], seed: int = 0) -> Image.Image:
     >>> glyph("bread", 32).size
     (32, 32)
     """
-    from icgkit.synth import icons_more  # noqa: F401  (registers the rest)
+    from icgkit.synth import icons_more, icons_trade  # noqa: F401  (register the rest)
 
     if name not in ICONS:
         raise UnknownName.among("icon", name, ICONS)

@@ -191,6 +191,7 @@ def _season(p: Pen, top: RGB, low: RGB, ground: RGB, crown: RGB | None, extra: s
             p.disc(x, y, 0.13, p.rng.choice([(206, 92, 40), (232, 160, 50), (168, 60, 40)]), 0.6)
     elif extra == "winter":
         for dy, r in ((-0.35, 0.75), (-1.3, 0.55), (-2.0, 0.4)):
+            p.disc(0.52, 0.9 + dy * p.v, r + 0.08, (150, 170, 196))
             p.disc(0.52, 0.9 + dy * p.v, r, (252, 253, 255))
         p.poly([(0.52, 0.9 - 2.0 * p.v), (0.52, 0.9 - 1.88 * p.v), (0.52 + 0.6 * p.u, 0.9 - 1.9 * p.v)], (236, 130, 50))
         _flakes(p, 34)
@@ -226,7 +227,8 @@ def _weather(p: Pen, top: RGB, low: RGB, kind_: str) -> None:
         _flakes(p, 60)
     if kind_ == "fog":
         for k in range(6):
-            p.rect(-0.1, 0.46 + 0.09 * k, 1.1, 0.5 + 0.09 * k, (232, 236, 238), 0.3)
+            x = p.rng.uniform(-0.3, 0.4)
+            p.rect(x, 0.44 + 0.09 * k, x + p.rng.uniform(0.5, 0.8), 0.5 + 0.09 * k, (226, 231, 234), 0.4)
 
 
 KINDS["sunny"] = partial(_weather, top=(72, 160, 226), low=(208, 234, 244), kind_="sunny")

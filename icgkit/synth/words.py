@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from icgkit.errors import UnknownName
+from icgkit.synth.world import ANIMALS, CITIES, FEASTS, FRUITS
 
 
 @dataclass(frozen=True)
@@ -228,6 +229,11 @@ def _phrase(rng: random.Random) -> tuple[Item, Item]:
     return _two(rng, pool, lambda a, b: a["register"] != b["register"] or a["register"] == "feast")
 
 
+def _known(table: Mapping[str, Mapping[str, Any]]) -> Callable[[random.Random], tuple[Item, Item]]:
+    """Draw from a table of `world`; the row becomes the attributes."""
+    return lambda rng: _two(rng, [Item(n, dict(row)) for n, row in table.items()], lambda a, b: True)
+
+
 POOLS: dict[str, Callable[[random.Random], tuple[Item, Item]]] = {
     "percent": _percent,
     "number": _number,
@@ -245,6 +251,10 @@ POOLS: dict[str, Callable[[random.Random], tuple[Item, Item]]] = {
     "dish": _dish,
     "place": _place,
     "phrase": _phrase,
+    "city": _known(CITIES),
+    "feast": _known(FEASTS),
+    "animal": _known(ANIMALS),
+    "fruit": _known(FRUITS),
 }
 
 
