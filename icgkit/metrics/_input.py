@@ -1,0 +1,129 @@
+"""What every metric does first: take any frame, check its columns, state one rule for what is missing.
+
+The rule: null means missing. A missing value is left out of numerator and denominator alike and
+counted; in a paired measure a pair with one side missing is left out and counted. NaN in a pandas
+frame is that library's mark for missing and becomes null; NaN in any other frame is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from icgkit.errors import SchemaError, UnknownName
+
+IntoFrame: TypeAlias = Any
+"""polars (eager or lazy), pandas, or anything that hands over Arrow or that narwhals reads."""
+
+
+def columns_of(names: str | Iterable[str] | None) -> list[str]:
+    """Return column names as a list; a single name may be given as a string."""
+    if names is None:
+        return []
+    return [names] if isinstance(names, str) else list(names)
+
+
+def into(frame: IntoFrame, *, where: str = "frame") -> pl.DataFrame | pl.LazyFrame:
+    """Convert to polars; lazy stays lazy."""
+    if isinstance(frame, pl.DataFrame | pl.LazyFrame):
+        return frame
+    if type(frame).__module__.split(".")[0] == "pandas" and hasattr(frame, "columns"):
+        return pl.DataFrame([_from_pandas(str(name), frame[name]) for name in frame.columns])
+    if hasattr(frame, "__arrow_c_stream__"):
+        return pl.DataFrame(frame)
+    import narwhals as nw
+
+    try:
+        native = nw.from_native(frame)
+    except TypeError:
+        raise SchemaError(
+            f"{where}: not a data frame",
+            got=type(frame).__name__,
+            allowed="polars, pandas, an Arrow table, or a frame that narwhals reads",
+        ) from None
+    eager = native.collect() if isinstance(native, nw.LazyFrame) else native
+    return pl.DataFrame({name: eager[name].to_list() for name in eager.columns})
+
+
+def _from_pandas(name: str, values: Any) -> pl.Series:
+    if values.dtype.kind in "biuf" and type(values.dtype).__module__.startswith("numpy"):
+        series = pl.Series(name, values.to_numpy())
+        return series.fill_nan(None) if series.dtype.is_float() else series
+    missing = values.isna().to_numpy()
+    cleaned = [None if gone else v for v, gone in zip(values.tolist(), missing, strict=True)]
+    return pl.Series(name, cleaned, strict=True)
+
+
+def eager(frame: IntoFrame, need: Iterable[str] = (), *, where: str = "frame") -> pl.DataFrame:
+    """Convert to an eager polars frame that has the columns `need`, without NaN in them."""
+    got = into(frame, where=where)
+    names = list(dict.fromkeys(need))
+    require(got, names, where=where)
+    if isinstance(got, pl.LazyFrame):
+        got = got.collect(engine="streaming")
+    for name in names:
+        no_nan(got.get_column(name), where=where)
+    return got
+
+
+def require(frame: pl.DataFrame | pl.LazyFrame, need: Iterable[str], *, where: str = "frame") -> pl.Schema:
+    """Raise unless the frame has the columns `need`; return its schema."""
+    found = frame.collect_schema()
+    if absent := [c for c in need if c not in found]:
+        raise SchemaError(
+            f"{where}: missing column {', '.join(absent)}",
+            got=list(found),
+            remedy="rename the column or name another one",
+        )
+    return found
+
+
+def no_nan(values: pl.Series, *, where: str = "frame") -> None:
+    """Raise if a column holds NaN."""
+    if values.dtype.is_float() and (n := int(values.is_nan().sum())):
+        raise SchemaError(
+            f"{where}.{values.name}: {n} NaN", allowed="numbers or null", remedy="use .fill_nan(None)"
+        )
+
+
+def binary(frame: pl.DataFrame | pl.LazyFrame, name: str, *, where: str = "frame") -> pl.Expr:
+    """Return the column as a Boolean expression; 0/1 numbers are accepted, anything else is not."""
+    dtype = require(frame, [name], where=where)[name]
+    if dtype == pl.Boolean or dtype == pl.Null:
+        return pl.col(name).cast(pl.Boolean)
+    if dtype.is_numeric():
+        bad = frame.lazy().select((~pl.col(name).is_in([0, 1])).sum()).collect().item()
+        if not bad:
+            return pl.col(name) == 1
+        raise SchemaError(f"{where}.{name}: {bad} values are neither 0 nor 1", allowed="true, false, null")
+    raise SchemaError(f"{where}.{name}: dtype", got=str(dtype), allowed="Boolean (null is missing)")
+
+
+def no_null(frame: pl.DataFrame | pl.LazyFrame, names: Sequence[str], *, where: str, what: str) -> None:
+    """Raise if an identifying column has nulls: they would all fall into one group."""
+    counts = frame.lazy().select(pl.col(list(names)).null_count()).collect(engine="streaming").row(0)
+    for name, n in zip(names, counts, strict=True):
+        if n:
+            raise SchemaError(
+                f"{where}.{name}: {n} rows have no {what}",
+                allowed=f"a {what} in every row",
+                remedy="rows without one would be treated as belonging together; name or drop them",
+            )
+
+
+def one_of(kind: str, got: str | None, allowed: Iterable[str | None]) -> None:
+    """Raise unless `got` is one of the allowed options."""
+    options = list(allowed)
+    if got not in options:
+        if isinstance(got, str):
+            raise UnknownName.among(kind, got, [str(o) for o in options])
+        raise UnknownName(f"unknown {kind}", got=got, allowed=[str(o) for o in options])
+
+
+def level_ok(level: float) -> float:
+    """Return the confidence level, or raise unless it lies strictly between 0 and 1."""
+    if not 0 < level < 1:
+        raise SchemaError("level", got=level, allowed="a number between 0 and 1, such as 0.95")
+    return level

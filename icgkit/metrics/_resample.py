@@ -1,0 +1,131 @@
+"""Cluster bootstrap as a product of resampling counts with per-cluster sums; intervals from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_KEEP = 30_000_000  # counts of a resampling plan that are kept for the next call with the same seed
+_CHUNK = 4_000_000  # counts drawn at a time
+
+
+def plan(n_clusters: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    """Yield blocks of resampling counts, one row a resample, one column a cluster.
+
+    Every row sums to `n_clusters`. The same arguments give the same counts, whatever is measured,
+    so that all cells of a table are resampled together and differences keep their pairing.
+    """
+    if n_clusters * n_resamples <= _KEEP:
+        kept = _kept(n_clusters, n_resamples, seed)
+        step = max(1, _CHUNK // n_clusters)
+        for start in range(0, n_resamples, step):
+            yield kept[start : start + step].astype(np.float64)
+        return
+    for block in _draw(n_clusters, n_resamples, seed):
+        yield block.astype(np.float64)
+
+
+@lru_cache(maxsize=4)
+def _kept(n_clusters: int, n_resamples: int, seed: int) -> NDArray[np.uint8]:
+    blocks = [block.astype(np.uint8) for block in _draw(n_clusters, n_resamples, seed)]
+    return np.concatenate(blocks)
+
+
+def _draw(n_clusters: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    rng = np.random.Generator(np.random.SFC64(seed))
+    step = max(1, _CHUNK // max(n_clusters, 1))
+    dtype: Any = np.uint16 if n_clusters <= 1 << 16 else np.uint32
+    for start in range(0, n_resamples, step):
+        rows = min(step, n_resamples - start)
+        drawn = rng.integers(0, n_clusters, size=(rows, n_clusters), dtype=dtype)
+        block = np.empty((rows, n_clusters), dtype=np.int64)
+        for row, picks in zip(block, drawn, strict=True):
+            row[:] = np.bincount(picks, minlength=n_clusters)
+        yield block
+
+
+def draw_sums(
+    sums: NDArray[np.float64], n_resamples: int, seed: int, *, progress: bool = False
+) -> NDArray[np.float64]:
+    """Resample clusters: (measures, clusters) sums to (measures, n_resamples) sums.
+
+    Measures that are equal for every cluster, and measures that repeat another one, are multiplied once.
+    """
+    n_clusters = sums.shape[1]
+    constant = (sums == sums[:, :1]).all(axis=1)
+    varying = np.flatnonzero(~constant)
+    unique, inverse = _unique_rows(sums[varying])
+    out = np.empty((unique.shape[0], n_resamples))
+    transposed = np.ascontiguousarray(unique.T)
+    bar = _bar(n_clusters, n_resamples) if progress else None
+    if unique.shape[0]:
+        start = 0
+        for block in plan(n_clusters, n_resamples, seed):
+            out[:, start : start + block.shape[0]] = (block @ transposed).T
+            start += block.shape[0]
+            if bar is not None:
+                bar.update(block.shape[0])
+    if bar is not None:
+        bar.close()
+    drawn = np.empty((sums.shape[0], n_resamples))
+    drawn[varying] = out[inverse]
+    drawn[constant] = sums[constant, :1] * n_clusters
+    return drawn
+
+
+def _unique_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Drop repeated rows, keeping the order of first appearance."""
+    seen: dict[bytes, int] = {}
+    inverse = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in rows], dtype=np.int64)
+    first = np.zeros(len(seen), dtype=np.int64)
+    first[inverse[::-1]] = np.arange(len(rows))[::-1]
+    return rows[first], inverse
+
+
+def _bar(n_clusters: int, n_resamples: int) -> Any:
+    if n_clusters * n_resamples < 100_000_000:
+        return None
+    from tqdm import tqdm
+
+    return tqdm(total=n_resamples, desc="bootstrap", unit="resample", mininterval=2.0)
+
+
+def ratio(num: NDArray[np.float64], den: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Divide, with NaN (inside this package only) where nothing was drawn."""
+    out = np.full(num.shape, np.nan)
+    np.divide(num, den, out=out, where=den > 0)
+    return out
+
+
+def percentile(
+    draws: NDArray[np.float64], level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Return lower and upper percentile of each row of draws, and how many draws are undefined.
+
+    Rows without a defined draw get NaN.
+    """
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    undefined = np.isnan(draws).sum(axis=1)
+    low, high = np.full(len(draws), np.nan), np.full(len(draws), np.nan)
+    whole = undefined == 0
+    if whole.any():
+        low[whole], high[whole] = np.quantile(draws[whole], tails, axis=1)
+    for i in np.flatnonzero(~whole & (undefined < draws.shape[1])):
+        row = draws[i]
+        low[i], high[i] = np.quantile(row[~np.isnan(row)], tails)
+    return low, high, undefined
+
+
+def wilson(p: float, n: float, level: float) -> tuple[float, float]:
+    """Return the Wilson score interval of a proportion `p` of `n` trials."""
+    from statistics import NormalDist
+
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * ((p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5)
+    low, high = middle - half, middle + half
+    return (0.0 if p == 0 else max(0.0, low), 1.0 if p == 1 else min(1.0, high))

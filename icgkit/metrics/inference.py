@@ -1,0 +1,368 @@
+"""Differences, spreads and ratios of rates, with paired cluster-bootstrap intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from icgkit.errors import SchemaError, UnknownName
+from icgkit.metrics import _input, _rates, _resample
+from icgkit.metrics._rates import Rates
+from icgkit.metrics._words import Pooling, method
+
+Floats = NDArray[np.float64]
+
+
+def differences(
+    judgments: _input.IntoFrame,
+    *,
+    reference: str = "direct",
+    targets: Sequence[str] | None = None,
+    by: str | Sequence[str] = ("model",),
+    over: str = "condition",
+    average: str = "macro",
+    pooling: Pooling = None,
+    cases: Literal["all", "shared"] = "all",
+    cluster: str = "case_id",
+    ci: Literal["bootstrap"] | None = "bootstrap",
+    level: float = 0.95,
+    n_resamples: int = 10_000,
+    seed: int = 42,
+    value: str = "found",
+) -> pl.DataFrame:
+    """Compare every value of `over` with the reference, by one resampling plan.
+
+    Parameters
+    ----------
+    judgments, by, over, average, pooling, cases, cluster, ci, level, n_resamples, seed, value
+        As in `gap`.
+    reference : str
+        The value of `over` that the others are compared with.
+    targets : sequence of str, optional
+        The values to compare; every other value when absent.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row for each combination of `by` and target; columns as in `gap`.
+
+    Notes
+    -----
+    The interval is the percentile interval of the difference of the two resampled rates. Both sides
+    use the same resampled clusters, which keeps the pairing that an interval from two separate
+    bootstraps would lose.
+
+    References
+    ----------
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap, sections 8.3 and 13.3.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> judgments = pl.DataFrame(
+    ...     {"case_id": ["a", "b"] * 2, "model": "m", "condition": ["direct"] * 2 + ["cot"] * 2,
+    ...      "found": [True, False, True, True]})
+    >>> differences(judgments, ci=None).select("target", "estimate", "n_cases").row(0)
+    ('cot', 0.5, 2)
+    """
+    by = _input.columns_of(by)
+    if over in by:
+        raise SchemaError(f"by names {over!r}, the column that is compared", got=by, remedy="leave it out")
+    _input.one_of("cases", cases, ("all", "shared"))
+    _input.one_of("ci", ci, ("bootstrap", None))
+    _input.one_of("average", average, _rates.AVERAGES)
+    _input.level_ok(level)
+    frame = _input.into(judgments, where="judgments")
+    _input.require(frame, [*by, over, value, cluster, "case_id"], where="judgments")
+    known = sorted(
+        str(v) for v in frame.lazy().select(over).unique().collect().get_column(over) if v is not None
+    )
+    targets = [t for t in known if t != reference] if targets is None else list(targets)
+    for name in [reference, *targets]:
+        if name not in known:
+            raise UnknownName.among(f"{over} in the judgments", name, known)
+    if not targets:
+        raise SchemaError(
+            f"nothing to compare with {reference!r}", got=known, remedy=f"add values of {over!r}"
+        )
+    options: dict[str, Any] = {
+        "by": by, "over": over, "average": average, "pooling": pooling, "cluster": cluster, "ci": ci,
+        "level": level, "n_resamples": n_resamples, "seed": seed, "value": value,
+    }  # fmt: skip
+    if cases == "all":
+        wanted = frame.filter(pl.col(over).is_in([reference, *targets]))
+        return _compare(wanted, reference, targets, **options)
+    parts = []
+    for target in targets:
+        two = frame.filter(pl.col(over).is_in([reference, target]))
+        parts.append(_compare(_shared(two, by, over, value), reference, [target], **options))
+    return pl.concat(parts).sort([*by, "target"], nulls_last=True, maintain_order=True)
+
+
+def _shared(frame: pl.DataFrame | pl.LazyFrame, by: list[str], over: str, value: str) -> Any:
+    """Keep the rows of cases that are scored on both sides, model by model."""
+    names = frame.collect_schema().names()
+    key = [c for c in dict.fromkeys([*by, "dataset", "model", "judge", "case_id"]) if c in names]
+    sides = pl.col(over).filter(pl.col(value).is_not_null()).n_unique().over(key)
+    return frame.filter(sides == 2)
+
+
+def _compare(
+    frame: pl.DataFrame | pl.LazyFrame,
+    reference: str,
+    targets: list[str],
+    *,
+    by: list[str],
+    over: str,
+    average: str,
+    pooling: Pooling,
+    cluster: str,
+    ci: str | None,
+    level: float,
+    n_resamples: int,
+    seed: int,
+    value: str,
+) -> pl.DataFrame:
+    rates = _rates.prepare(frame, value=value, by=[*by, over], pooling=pooling, cluster=cluster)
+    estimate = rates.estimate(average)
+    draws = rates.draws([average], n_resamples, seed)[average] if ci and rates.cells.height else None
+    pairs = _pairs(rates.cells, by, over, reference, targets)
+    rows = [
+        _row(rates, pair, estimate, draws, average, level, n_resamples)
+        for pair in pairs.iter_rows(named=True)
+    ]
+    how = method(rates, average, "bootstrap" if ci else None, n_resamples, seed)
+    result = pl.DataFrame(rows, schema=_DIFFERENCE, orient="row", strict=False)
+    head = pairs.select(*by, pl.lit(reference).alias("reference"), pl.col(over).alias("target"))
+    return pl.concat(
+        [
+            head,
+            result.with_columns(pl.lit(f"difference, {how}" + (", paired" if ci else "")).alias("method")),
+        ],
+        how="horizontal",
+    ).select(pl.exclude("status"), "status")
+
+
+_DIFFERENCE = {
+    "estimate": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "estimate_reference": pl.Float64,
+    "estimate_target": pl.Float64,
+    "n_scored": pl.Int64,
+    "n_total": pl.Int64,
+    "n_cases": pl.Int64,
+    "n_missing": pl.Int64,
+    "status": pl.String,
+}
+
+
+def _pairs(cells: pl.DataFrame, by: list[str], over: str, reference: str, targets: list[str]) -> pl.DataFrame:
+    """Lay out one row for each group and target: the positions of both cells, null where absent."""
+    coded = cells.with_row_index("_i")
+    groups = cells.select(by).unique(maintain_order=True) if by else pl.DataFrame({"_one": [0]})
+    wanted = groups.join(pl.DataFrame({over: targets}, schema={over: cells.schema[over]}), how="cross")
+    ref = coded.filter(pl.col(over) == reference).select(*by, pl.col("_i").alias("_r"))
+    pairs = wanted.join(coded, on=[*by, over], how="left", nulls_equal=True, maintain_order="left")
+    if by:
+        return pairs.join(ref, on=by, how="left", nulls_equal=True, maintain_order="left")
+    return pairs.drop("_one").with_columns(_r=pl.lit(ref["_r"][0] if ref.height else None, dtype=pl.UInt32))
+
+
+def _row(
+    rates: Rates, pair: dict[str, Any], estimate: Floats, draws: Floats | None, average: str,
+    level: float, n_resamples: int,
+) -> tuple[Any, ...]:  # fmt: skip
+    t, r = pair["_i"], pair["_r"]
+    sides = [i for i in (t, r) if i is not None]
+    n_scored, n_total = (int(sum(x[i] for i in sides)) for x in (rates.n_scored, rates.n_total))
+    values = [_finite(estimate[i]) if i is not None else None for i in (r, t)]
+    if values[0] is None or values[1] is None:
+        side = "reference" if values[0] is None else "target"
+        return (
+            None, None, None, *values, n_scored, n_total, 0, n_total - n_scored, f"{side}: nothing scored",
+        )  # fmt: skip
+    difference = values[1] - values[0]
+    both, either = (
+        _seen(rates, f(_alive(rates, t), _alive(rates, r))) for f in (np.logical_and, np.logical_or)
+    )
+    notes = [] if both == either else [f"{both} of {either} clusters scored on both sides"]
+    low = high = None
+    if draws is not None:
+        a, b, undefined = _resample.percentile((draws[t] - draws[r])[None, :], level)
+        low, high, note = settle_difference(difference, a[0], b[0], int(undefined[0]), n_resamples, either)
+        if note:
+            notes.append(note)
+    return (
+        difference, low, high, *values, n_scored, n_total, both, n_total - n_scored,
+        _rates.join_notes(notes),
+    )  # fmt: skip
+
+
+def _alive(rates: Rates, cell: int) -> NDArray[np.bool_]:
+    return np.asarray((rates.den["micro"][rates.group == cell] > 0).any(axis=0))
+
+
+def _seen(rates: Rates, flags: NDArray[np.bool_]) -> int:
+    return int(flags.sum())
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def settle_difference(
+    estimate: float, low: float, high: float, undefined: int, n_resamples: int, clusters: int
+) -> tuple[float | None, float | None, str]:
+    """Decide what a bootstrap interval of a difference or ratio is worth."""
+    if clusters < 2:
+        return None, None, "one cluster: no interval"
+    if undefined > n_resamples // 20:
+        return None, None, f"{undefined} of {n_resamples} draws undefined: no interval"
+    if not np.isfinite(low) or low == high:
+        return None, None, "constant over clusters: no interval"
+    note = f"{undefined} of {n_resamples} draws undefined and left out" if undefined else ""
+    return min(float(low), estimate), max(float(high), estimate), note
+
+
+def spread(
+    judgments: _input.IntoFrame, *, over: str = "model", by: str | Sequence[str] = ("condition",),
+    average: str = "macro", pooling: Pooling = None, cluster: str = "case_id",
+    ci: Literal["bootstrap"] | None = "bootstrap", level: float = 0.95, n_resamples: int = 10_000,
+    seed: int = 42, value: str = "found",
+) -> pl.DataFrame:  # fmt: skip
+    """Compute the spread of rates over models (or any column): highest minus lowest.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns `by`, then `lowest`, `highest` (values of `over`), `estimate_lowest`,
+        `estimate_highest`, `estimate` (their difference, 0 to 1), `low`, `high`, `n_groups`,
+        `n_scored`, `n_total`, `method`, `status`.
+
+    Notes
+    -----
+    In each resample highest and lowest are found anew. The spread of noisy rates is biased upwards,
+    so the interval tends to lie high when the rates hardly differ.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> judgments = pl.DataFrame(
+    ...     {"case_id": ["a", "b"] * 2, "model": ["m", "m", "k", "k"], "condition": "direct",
+    ...      "found": [True, False, True, True]})
+    >>> spread(judgments, ci=None).select("lowest", "highest", "estimate").row(0)
+    ('m', 'k', 0.5)
+    """
+    return _extremes(
+        judgments, lambda high, low: high - low, "spread", over, by, average, pooling, cluster, ci, level,
+        n_resamples, seed, value,
+    )  # fmt: skip
+
+
+def ratio(
+    judgments: _input.IntoFrame, *, over: str = "category", by: str | Sequence[str] = ("condition",),
+    average: str = "micro", pooling: Pooling = None, cluster: str = "case_id",
+    ci: Literal["bootstrap"] | None = "bootstrap", level: float = 0.95, n_resamples: int = 10_000,
+    seed: int = 42, value: str = "found",
+) -> pl.DataFrame:  # fmt: skip
+    """Compute the ratio of the highest to the lowest rate over categories, subtypes or any column.
+
+    Returns
+    -------
+    polars.DataFrame
+        As `spread`; `estimate` is the ratio (1 or more), null when the lowest rate is 0.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> judgments = pl.DataFrame(
+    ...     {"case_id": ["a", "b"] * 2, "category": ["x", "x", "y", "y"], "condition": "direct",
+    ...      "found": [True, False, True, True]})
+    >>> ratio(judgments, ci=None)["estimate"].to_list()
+    [2.0]
+    """
+    return _extremes(
+        judgments, _resample.ratio, "ratio", over, by, average, pooling, cluster, ci, level, n_resamples,
+        seed, value,
+    )  # fmt: skip
+
+
+def _extremes(
+    judgments: _input.IntoFrame, combine: Callable[[Floats, Floats], Floats], what: str, over: str,
+    by: str | Sequence[str], average: str, pooling: Pooling, cluster: str, ci: str | None,
+    level: float, n_resamples: int, seed: int, value: str,
+) -> pl.DataFrame:  # fmt: skip
+    by = _input.columns_of(by)
+    _input.one_of("average", average, _rates.AVERAGES)
+    _input.one_of("ci", ci, ("bootstrap", None))
+    rates = _rates.prepare(judgments, value=value, by=[*by, over], pooling=pooling, cluster=cluster)
+    estimate = rates.estimate(average)
+    draws = rates.draws([average], n_resamples, seed)[average] if ci and rates.cells.height else None
+    cells = rates.cells.with_columns(_i=pl.int_range(pl.len()), _e=pl.Series(estimate, dtype=pl.Float64))
+    groups = cells.group_by(by, maintain_order=True) if by else [((), cells)]
+    how = f"{what} over {over}, " + method(rates, average, "bootstrap" if ci else None, n_resamples, seed)
+    rows = []
+    for key, part in groups:
+        index = part["_i"].to_numpy()
+        named = dict(zip(by, key, strict=True)) | {"method": how}
+        rows.append(named | _extreme(rates, part, index, estimate, draws, combine, over, level, n_resamples))
+    schema: dict[str, Any] = {b: rates.cells.schema[b] for b in by} | {
+        "lowest": rates.cells.schema[over], "highest": rates.cells.schema[over], **_EXTREME,
+    }  # fmt: skip
+    return pl.DataFrame([[row.get(c) for c in schema] for row in rows], schema=schema, orient="row")
+
+
+_EXTREME = {
+    "estimate_lowest": pl.Float64,
+    "estimate_highest": pl.Float64,
+    "estimate": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "n_groups": pl.Int64,
+    "n_scored": pl.Int64,
+    "n_total": pl.Int64,
+    "method": pl.String,
+    "status": pl.String,
+}
+
+
+def _extreme(
+    rates: Rates, part: pl.DataFrame, index: NDArray[np.int64], estimate: Floats, draws: Floats | None,
+    combine: Callable[[Floats, Floats], Floats], over: str, level: float, n_resamples: int,
+) -> dict[str, Any]:  # fmt: skip
+    alive = index[np.isfinite(estimate[index])]
+    row: dict[str, Any] = {
+        "n_groups": len(alive),
+        "n_scored": int(rates.n_scored[index].sum()),
+        "n_total": int(rates.n_total[index].sum()),
+    }
+    if len(alive) < 2:
+        return row | {"status": f"{len(alive)} group with a scored row: nothing to compare"}
+    lowest, highest = alive[np.argmin(estimate[alive])], alive[np.argmax(estimate[alive])]
+    names = rates.cells.get_column(over)
+    value = _finite(combine(estimate[[highest]], estimate[[lowest]])[0])
+    row |= {
+        "lowest": names[int(lowest)],
+        "highest": names[int(highest)],
+        "estimate_lowest": float(estimate[lowest]),
+        "estimate_highest": float(estimate[highest]),
+        "estimate": value,
+    }
+    if value is None:
+        return row | {"status": "lowest rate is 0: ratio undefined"}
+    notes = [] if len(alive) == len(index) else [f"{len(alive)} of {len(index)} groups"]
+    if draws is not None:
+        some = draws[alive]
+        drawn = combine(some.max(axis=0), some.min(axis=0))
+        low, high, undefined = _resample.percentile(drawn[None, :], level)
+        clusters = int((rates.den["micro"].sum(axis=0) > 0).sum())
+        row["low"], row["high"], note = settle_difference(
+            value, low[0], high[0], int(undefined[0]), n_resamples, clusters
+        )
+        notes += [note] if note else []
+    return row | {"status": _rates.join_notes(notes)}

@@ -1,0 +1,279 @@
+"""Recall of ground-truth constraints, gaps between conditions, spread over models, ratios of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from icgkit.metrics import _input, _rates, _resample
+from icgkit.metrics._rates import Rates
+from icgkit.metrics._words import CI, Average, Pooling, method
+
+
+def recall(
+    judgments: _input.IntoFrame,
+    *,
+    by: str | Sequence[str] = ("model", "condition"),
+    average: Average | Sequence[Average] = "macro",
+    pooling: Pooling = None,
+    cluster: str = "case_id",
+    ci: CI = "bootstrap",
+    level: float = 0.95,
+    n_resamples: int = 10_000,
+    seed: int = 42,
+    value: str = "found",
+) -> pl.DataFrame:
+    """Compute recall with its interval for every combination of the columns `by`.
+
+    Parameters
+    ----------
+    judgments : frame
+        One row a judged node (schema `judgments`): `case_id`, the columns `by`, and `value`.
+        polars (eager or lazy), pandas, Arrow. A lazy frame is read in batches.
+    by : str or sequence of str
+        Columns that make the rows of the result. Judges, datasets and conditions are never pooled:
+        when there are several, they belong here.
+    average : {"macro", "micro"} or both
+        Mean over cases of the share of a case's nodes that is found; or found nodes over nodes.
+        Given several, the result has a column `average` and all share one resampling plan.
+    pooling : {"mean_over_models", "pooled"}, optional
+        How models are put together when `by` does not name them: unweighted mean of the models'
+        recalls, or all case-model (macro) or node-model (micro) decisions in one. Must be given then.
+    cluster : str
+        Column that is resampled; a case always belongs to one cluster.
+    ci : {"bootstrap", "wilson"}, optional
+        Percentile bootstrap over clusters; Wilson score interval, which takes scored nodes (micro)
+        or cases (macro) as independent trials; or none.
+    level : float
+        Confidence level.
+    n_resamples, seed : int
+        Number of resamples and seed of the bootstrap.
+    value : str
+        The Boolean outcome; null is missing: left out of both sides of the fraction and counted.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns `by`, then `estimate`, `low`, `high` (share, 0 to 1, null where undefined),
+        `n_scored`, `n_total` (rows), `n_cases` (cases with a scored row), `n_missing` (rows),
+        `method`, `status` ("ok", or what is wrong or flagged).
+
+    Raises
+    ------
+    SchemaError
+        For a missing column, a null case id, several judges, datasets or conditions outside `by`,
+        or several models without a named pooling.
+
+    Notes
+    -----
+    Macro: (1/C) sum_c f_c / n_c over the C cases with n_c > 0 scored nodes, f_c of them found.
+    Micro: sum_c f_c / sum_c n_c. Repeats of a call (`sample`) are pooled inside their case.
+    When every case has the same outcome 0 or 1 the bootstrap has nothing to vary; the Wilson
+    interval on the number of cases takes its place and the status says so.
+
+    References
+    ----------
+    Field and Welsh (2007), Bootstrapping clustered data, JRSS B 69(3), section 2 (resampling whole
+    clusters). Wilson (1927), JASA 22, 209-212.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> judgments = pl.DataFrame(
+    ...     {
+    ...         "case_id": ["a", "a", "b", "b", "b"],
+    ...         "model": "m",
+    ...         "condition": "direct",
+    ...         "found": [True, False, True, True, None],
+    ...     }
+    ... )
+    >>> recall(judgments, ci=None).select("model", "estimate", "n_scored", "n_total", "n_missing")
+    shape: (1, 5)
+    ┌───────┬──────────┬──────────┬─────────┬───────────┐
+    │ model ┆ estimate ┆ n_scored ┆ n_total ┆ n_missing │
+    │ ---   ┆ ---      ┆ ---      ┆ ---     ┆ ---       │
+    │ str   ┆ f64      ┆ i64      ┆ i64     ┆ i64       │
+    ╞═══════╪══════════╪══════════╪═════════╪═══════════╡
+    │ m     ┆ 0.75     ┆ 4        ┆ 5       ┆ 1         │
+    └───────┴──────────┴──────────┴─────────┴───────────┘
+    """
+    rates = _rates.prepare(judgments, value=value, by=by, pooling=pooling, cluster=cluster)
+    return table(rates, average, ci=ci, level=level, n_resamples=n_resamples, seed=seed)
+
+
+def table(
+    rates: Rates,
+    average: str | Sequence[str],
+    *,
+    ci: CI,
+    level: float,
+    n_resamples: int,
+    seed: int,
+) -> pl.DataFrame:
+    """Lay out counted rates as the documented frame; shared by every rate of the package."""
+    averages = _input.columns_of(average)
+    for name in averages:
+        _input.one_of("average", name, _rates.AVERAGES)
+    _input.one_of("ci", ci, ("bootstrap", "wilson", None))
+    _input.level_ok(level)
+    draws = rates.draws(averages, n_resamples, seed) if ci == "bootstrap" and rates.cells.height else {}
+    parts = [_one(rates, name, draws.get(name), ci, level, n_resamples, seed) for name in averages]
+    if isinstance(average, str):
+        return parts[0]
+    keys = rates.cells.columns
+    named = [
+        part.select(*keys, pl.lit(name).alias("average"), pl.exclude(keys))
+        for name, part in zip(averages, parts, strict=True)
+    ]
+    return pl.concat(named)
+
+
+def _one(
+    rates: Rates, average: str, draws: Any, ci: CI, level: float, n_resamples: int, seed: int
+) -> pl.DataFrame:
+    estimate = rates.estimate(average)
+    n_cells = len(estimate)
+    low, high = np.full((2, n_cells), np.nan)
+    undefined = np.zeros(n_cells, dtype=np.int64)
+    if draws is not None:
+        low, high, undefined = _resample.percentile(draws, level)
+    notes: list[list[str]] = [[] for _ in range(n_cells)]
+    how = method(rates, average, ci, n_resamples, seed)
+    methods = [how] * n_cells
+    behind = rates.models_scored()
+    clusters = _clusters_behind(rates)
+    for i in range(n_cells):
+        if not np.isfinite(estimate[i]):
+            notes[i].append("no rows" if rates.n_total[i] == 0 else "nothing scored: every value is missing")
+            low[i] = high[i] = np.nan
+            continue
+        if behind[i] < rates.models:
+            notes[i].append(f"{behind[i]} of {rates.models} models")
+        if ci == "wilson":
+            trials = rates.n_scored[i] if average == "micro" else rates.n_cases[i]
+            low[i], high[i] = _resample.wilson(estimate[i], trials, level)
+        elif ci == "bootstrap":
+            low[i], high[i], note = _settle(
+                estimate[i], low[i], high[i], int(undefined[i]), n_resamples, int(clusters[i]), level
+            )
+            if note:
+                notes[i].append(note)
+            if "Wilson" in note:
+                methods[i] = method(rates, average, "wilson", n_resamples, seed)
+    columns = {
+        "estimate": pl.Series(_rates.nullable(estimate), dtype=pl.Float64),
+        "low": pl.Series(_rates.nullable(low), dtype=pl.Float64),
+        "high": pl.Series(_rates.nullable(high), dtype=pl.Float64),
+        "n_scored": pl.Series(rates.n_scored, dtype=pl.Int64),
+        "n_total": pl.Series(rates.n_total, dtype=pl.Int64),
+        "n_cases": pl.Series(rates.n_cases, dtype=pl.Int64),
+        "n_missing": pl.Series(rates.n_total - rates.n_scored, dtype=pl.Int64),
+        "method": pl.Series(methods, dtype=pl.String),
+        "status": pl.Series([_rates.join_notes(n) for n in notes], dtype=pl.String),
+    }
+    return pl.DataFrame([*rates.cells.get_columns(), *(s.alias(n) for n, s in columns.items())])
+
+
+def _clusters_behind(rates: Rates) -> Any:
+    """Clusters with a scored row, for each cell."""
+    scored = np.zeros((rates.cells.height, rates.den["micro"].shape[1]), dtype=bool)
+    np.logical_or.at(scored, rates.group, rates.den["micro"] > 0)
+    return scored.sum(axis=1)
+
+
+def _settle(
+    estimate: float, low: float, high: float, undefined: int, n_resamples: int, clusters: int, level: float
+) -> tuple[float, float, str]:
+    """Decide what a bootstrap interval is worth; return it with a note."""
+    if clusters == 1:
+        return np.nan, np.nan, "one cluster: no interval"
+    if low == high:
+        if estimate in (0.0, 1.0):
+            return *_resample.wilson(estimate, clusters, level), f"constant: Wilson on {clusters} clusters"
+        return np.nan, np.nan, "constant over clusters: no interval"
+    if undefined > n_resamples // 20:
+        return np.nan, np.nan, f"{undefined} of {n_resamples} draws undefined: no interval"
+    note = f"{undefined} of {n_resamples} draws undefined and left out" if undefined else ""
+    return min(low, estimate), max(high, estimate), note
+
+
+def gap(
+    judgments: _input.IntoFrame,
+    reference: str = "direct",
+    target: str = "oracle",
+    *,
+    by: str | Sequence[str] = ("model",),
+    over: str = "condition",
+    average: Average = "macro",
+    pooling: Pooling = None,
+    cases: Literal["all", "shared"] = "all",
+    cluster: str = "case_id",
+    ci: Literal["bootstrap"] | None = "bootstrap",
+    level: float = 0.95,
+    n_resamples: int = 10_000,
+    seed: int = 42,
+    value: str = "found",
+) -> pl.DataFrame:
+    """Compute the difference `target` minus `reference` with a paired, clustered interval.
+
+    Parameters
+    ----------
+    judgments, by, average, pooling, cluster, level, n_resamples, seed, value
+        As in `recall`; `by` must not name the column `over`.
+    reference, target : str
+        Two values of the column `over`.
+    over : str
+        The column whose values are compared.
+    cases : {"all", "shared"}
+        Every case of each side, so that the difference is that of the table's cells; or only the
+        cases that are scored on both sides (for the same model, where models are kept apart).
+    ci : {"bootstrap"}, optional
+        Both sides are resampled together, so that the pairing by case is kept.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns `by`, then `reference`, `target`, `estimate` (target minus reference, -1 to 1),
+        `low`, `high`, `estimate_reference`, `estimate_target`, `n_scored`, `n_total`, `n_cases`
+        (cases scored on both sides), `n_missing`, `method`, `status`.
+
+    Raises
+    ------
+    UnknownName
+        If `reference` or `target` does not occur.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> judgments = pl.DataFrame(
+    ...     {
+    ...         "case_id": ["a", "b", "a", "b"],
+    ...         "model": "m",
+    ...         "condition": ["direct", "direct", "oracle", "oracle"],
+    ...         "found": [True, False, True, True],
+    ...     }
+    ... )
+    >>> gap(judgments, ci=None)["estimate"].to_list()
+    [0.5]
+    """
+    from icgkit.metrics.inference import differences
+
+    return differences(
+        judgments,
+        reference=reference,
+        targets=[target],
+        by=by,
+        over=over,
+        average=average,
+        pooling=pooling,
+        cases=cases,
+        cluster=cluster,
+        ci=ci,
+        level=level,
+        n_resamples=n_resamples,
+        seed=seed,
+        value=value,
+    )
