@@ -26,10 +26,24 @@ _WHERE = {
     "Results": "results",
     "load_results": "results",
     "beside": "results",
+    "counts_beside": "results",
     "CATEGORIES": "taxonomy",
     "SUBTYPES": "taxonomy",
 }
-_MODULES = ("taxonomy", "graph", "load", "schemas", "errors", "metrics", "tables", "plots", "bench")
+_MODULES = (
+    "taxonomy",
+    "graph",
+    "load",
+    "schemas",
+    "errors",
+    "metrics",
+    "tables",
+    "plots",
+    "diagrams",
+    "views",
+    "display",
+    "bench",
+)
 
 __all__ = [*_WHERE, *_MODULES, "__version__"]
 
@@ -46,6 +60,7 @@ if TYPE_CHECKING:
     from icgkit.outputs import save as save
     from icgkit.results import Results as Results
     from icgkit.results import beside as beside
+    from icgkit.results import counts_beside as counts_beside
     from icgkit.results import load_results as load_results
     from icgkit.taxonomy import CATEGORIES as CATEGORIES
     from icgkit.taxonomy import SUBTYPES as SUBTYPES

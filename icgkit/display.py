@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,6 +61,17 @@ def case_html(case: Case, found: Mapping[str, Mapping[str, bool | None]] | None 
         found=found or {},
         number={node.id: i for i, node in enumerate(case.constraint_nodes, 1)},
     )
+
+
+@dataclass(frozen=True)
+class CaseView:
+    """A case together with who found which node; shows itself in Jupyter."""
+
+    case: Case
+    found: Mapping[str, Mapping[str, bool | None]]
+
+    def _repr_html_(self) -> str:
+        return case_html(self.case, self.found)
 
 
 def picture_svg(case: Case, *, shown: int = _SHOWN) -> str:

@@ -11,14 +11,12 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from icgkit.taxonomy import CATEGORIES, SUBTYPES
+from icgkit.taxonomy import CATEGORIES
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from icgkit.graph import Case
 
 INK = "#222222"
 GRID = "#D9D9D9"
@@ -173,6 +171,42 @@ def draw_points(
     return ax
 
 
+def draw_categories(
+    frame: pl.DataFrame,
+    ax: Axes,
+    *,
+    x: str,
+    order: Sequence[str],
+    ylabel: str,
+    labels: Mapping[str, str] | None = None,
+) -> Axes:
+    """Draw one line a category over the values of `x`, with intervals.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Columns `category`, `x`, `estimate`, `low`, `high`.
+    """
+    at = {value: i for i, value in enumerate(order)}
+    for k, c in enumerate(CATEGORIES.values()):
+        rows = [r for r in frame.filter(frame["category"] == c.id).iter_rows(named=True) if r[x] in at]
+        rows = sorted((r for r in rows if r["estimate"] is not None), key=lambda r: at[r[x]])
+        xs = [at[r[x]] + (k - 2) * 0.07 for r in rows]
+        ax.plot(
+            xs, [r["estimate"] for r in rows], _MARKERS[k] + "-", color=c.color, ms=5, lw=1.2, label=c.label
+        )
+        for at_x, r in zip(xs, rows, strict=True):
+            if r["low"] is not None and r["high"] is not None:
+                ax.plot([at_x, at_x], [r["low"], r["high"]], color=c.color, lw=1.4, alpha=0.5)
+    ax.set_xticks(range(len(order)), [(labels or {}).get(v, v) for v in order])
+    ax.set_ylim(0, 1)
+    ax.grid(axis="y", color=GRID, lw=0.7)
+    ax.set_axisbelow(True)
+    ax.set_ylabel(ylabel)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=5, fontsize=8)
+    return ax
+
+
 def draw_forest(frame: pl.DataFrame, ax: Axes, *, label: str, xlabel: str, null: float = 1.0) -> Axes:
     """Draw estimates with intervals on a log axis around `null` (odds ratios).
 
@@ -231,7 +265,7 @@ def draw_grid(frame: pl.DataFrame, ax: Axes, *, row: str, xlabel: str = "") -> A
     for y, record in enumerate(frame.iter_rows(named=True)):
         for x, name in enumerate(names):
             value = record[name]
-            ax.add_patch(_rectangle(x - 0.48, y - 0.44, 0.96, 0.88, shade[value]))
+            ax.add_patch(rectangle(x - 0.48, y - 0.44, 0.96, 0.88, shade[value]))
             ax.text(x, y, signs[value], ha="center", va="center", size=10, family="DejaVu Sans")
     ax.set_xticks(range(len(names)), [n.replace("|", "\n") for n in names], fontsize=7.5)
     ax.set_yticks(range(frame.height), [textwrap.fill(str(v), 34) for v in frame[row]], fontsize=8)
@@ -245,42 +279,8 @@ def draw_grid(frame: pl.DataFrame, ax: Axes, *, row: str, xlabel: str = "") -> A
     return ax
 
 
-def _rectangle(x: float, y: float, w: float, h: float, color: str, **kwargs: Any) -> Any:
+def rectangle(x: float, y: float, w: float, h: float, color: str, **kwargs: Any) -> Any:
+    """Return a filled rectangle; `edgecolor` and the like go to matplotlib."""
     from matplotlib.patches import Rectangle
 
     return Rectangle((x, y), w, h, facecolor=color, edgecolor=kwargs.pop("edgecolor", "none"), **kwargs)
-
-
-def subtype_label(name: str) -> str:
-    """Return the label of a subtype for an axis: category and name."""
-    return f"{CATEGORIES[SUBTYPES[name].category].label}: {SUBTYPES[name].label}"
-
-
-def draw_image(case: Case, ax: Axes, *, marks: bool = True) -> Axes:
-    """Draw the image of a case with its target (dashed) and its numbered regions in category colours."""
-    import io
-
-    from PIL import Image
-
-    from icgkit.images import prepare
-
-    shown = prepare(case.image_path, max_side=900)
-    width, height = case.image_size
-    ax.imshow(Image.open(io.BytesIO(shown.data)).convert("RGB"), extent=(0, width, height, 0))
-    ax.set_axis_off()
-    if not marks:
-        return ax
-    if case.target.bbox:
-        _box(ax, case.target.bbox, "E", "#444444", "--")
-    for i, node in enumerate(case.constraint_nodes, 1):
-        if node.bbox:
-            _box(ax, node.bbox, str(i), node.category.color, "-")
-    return ax
-
-
-def _box(ax: Axes, box: tuple[float, float, float, float], label: str, color: str, line: str) -> None:
-    x0, y0, x1, y1 = box
-    for edge, width in (("white", 3.4), (color, 1.8)):
-        ax.add_patch(_rectangle(x0, y0, x1 - x0, y1 - y0, "none", edgecolor=edge, lw=width, ls=line))
-    disc = {"boxstyle": "circle,pad=0.22", "facecolor": color, "edgecolor": "white", "linewidth": 0.9}
-    ax.text(x0, y0, label, color="white", size=8, weight="bold", ha="center", va="center", bbox=disc)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from icgkit.paths import named_folder
 if TYPE_CHECKING:
     import polars as pl
 
+    from icgkit.graph import Case
     from icgkit.outputs import Saved
 
 BASELINE_NOTE = "Models named offline/ are reference baselines, no stand-in for multimodal models."
@@ -132,6 +133,15 @@ class Results:
             "missing": frame["found"].null_count(),
         }
 
+    def size(self, frame: pl.DataFrame | None = None) -> str:
+        """Return n in words, for a caption."""
+        n = self.counts(frame)
+        return f"n = {n['cases']:,d} cases, {n['nodes']:,d} nodes, {n['verdicts']:,d} verdicts"
+
+    def interval(self, n_resamples: int, seed: int) -> str:
+        """Return kind, size and seed of the intervals in words, for a caption."""
+        return f"95 % cluster bootstrap intervals over cases (B = {n_resamples:,d}, seed {seed})"
+
     def notes(self, frame: pl.DataFrame | None = None) -> list[str]:
         """Return the lines that every table of this run needs below it."""
         n = self.counts(frame)
@@ -144,6 +154,14 @@ class Results:
         elif any(m.startswith("offline/") for m in self.models()):
             lines.append(BASELINE_NOTE)
         return lines
+
+    def found(self, case: Case, *, condition: str) -> dict[str, dict[str, bool | None]]:
+        """Return who found what in a case: model to verdict by node id, for `icgkit.display.case_html`."""
+        rows = self.judgments.filter(case_id=case.id, condition=condition).sort("model")
+        by_model: dict[str, dict[str, bool | None]] = {}
+        for model, node, verdict in rows.select("model", "node_id", "found").iter_rows():
+            by_model.setdefault(model, {})[node] = verdict
+        return by_model
 
     def save(self, id: str, **kwargs: Any) -> Saved:
         """Call `icgkit.save` with dataset, models, cache and the simulated flag of this run filled in."""
@@ -244,3 +262,26 @@ def beside(
         "unit",
         "note",
     )
+
+
+def counts_beside(ours: Mapping[str, float], *, source: str = "icg") -> pl.DataFrame:
+    """Set plain numbers beside the published ones.
+
+    Parameters
+    ----------
+    ours : mapping
+        Published id (column `id`) to our number; only rows without model, condition and group count.
+
+    Examples
+    --------
+    >>> counts_beside({"dataset.cases": 461}).select("quantity", "ours", "published").row(0)
+    ('cases', 461.0, 461.0)
+    """
+    import polars as pl
+
+    mine = pl.DataFrame({"id": list(ours), "ours": [float(v) for v in ours.values()]})
+    rows = load_published(source).filter(
+        pl.col("model").is_null(), pl.col("condition").is_null(), pl.col("group").is_null()
+    )
+    joined = mine.join(rows, on="id", how="inner", maintain_order="left")
+    return joined.select("quantity", "ours", pl.col("value").alias("published"), "where", "unit", "note")

@@ -136,7 +136,8 @@ def typeset(
     caption : str
         What it shows, with n, kind of interval and seed.
     headers : mapping, optional
-        Column to header; default is the column's name with blanks for underscores.
+        Column to header; default is the column's name with blanks for underscores. Names that the
+        frame lacks are ignored, so that one map of labels serves many tables.
     formats : mapping, optional
         Column to format specification; default ".3f" for floats, ",d" for integers.
     spanners : mapping, optional
@@ -149,7 +150,7 @@ def typeset(
     Raises
     ------
     SchemaError
-        If headers, formats or spanners name a column that the frame lacks.
+        If formats or spanners name a column that the frame lacks.
 
     Examples
     --------
@@ -159,7 +160,7 @@ def typeset(
     ['a', '0.500']
     """
     headers, formats, spanners = dict(headers or {}), dict(formats or {}), dict(spanners or {})
-    for kind, names in (("headers", headers), ("formats", formats), ("spanners", spanners)):
+    for kind, names in (("formats", formats), ("spanners", spanners)):
         if unknown := [n for n in names if n not in frame.columns]:
             raise SchemaError(f"table {id}: {kind} for unknown column", got=unknown, allowed=frame.columns)
     columns = []
@@ -175,6 +176,23 @@ def typeset(
     )
     over = tuple(spanners.get(n) for n in frame.columns) if spanners else ()
     return Table(id, frame, caption, tuple(columns), tuple(n for n in notes if n), heavy, over)
+
+
+def best_of(columns: Sequence[str]) -> Callable[[dict[str, Any], str], bool]:
+    """Return a `bold` rule that marks the highest of these columns in each row.
+
+    Examples
+    --------
+    >>> rule = best_of(["a", "b"])
+    >>> rule({"a": 0.2, "b": 0.3, "c": 0.9}, "b"), rule({"a": 0.2, "b": None, "c": 0.9}, "c")
+    (True, False)
+    """
+
+    def rule(row: dict[str, Any], name: str) -> bool:
+        values = [row[c] for c in columns if row.get(c) is not None]
+        return name in columns and bool(values) and row[name] == max(values)
+
+    return rule
 
 
 def interval(estimate: float | None, low: float | None, high: float | None, spec: str = ".3f") -> str:

@@ -1,0 +1,206 @@
+"""Pictures of cases: the marked image, the constraint graph on it, the pipeline, the contact sheet."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from icgkit.errors import ImageError
+from icgkit.graph import Box, Case
+from icgkit.plots import INK, rectangle
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from icgkit.results import Results
+
+TARGET = "#444444"
+
+
+def draw_image(case: Case, ax: Axes, *, marks: bool = True, max_side: int = 900) -> Axes:
+    """Draw the image of a case with its target (dashed) and its numbered regions in category colours.
+
+    A missing image is said in its place.
+    """
+    from PIL import Image
+
+    from icgkit.images import prepare
+
+    width, height = case.image_size
+    ax.set_xlim(0, width)
+    ax.set_ylim(height, 0)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    try:
+        shown = prepare(case.image_path, max_side=max_side)
+    except ImageError:
+        ax.text(width / 2, height / 2, "image not found here", ha="center")
+        return ax
+    pixels = Image.open(io.BytesIO(shown.data)).convert("RGB")
+    ax.imshow(pixels, extent=(0, width, height, 0), interpolation="lanczos")
+    if marks and case.target.bbox:
+        _box(ax, case.target.bbox, "E", TARGET, "--")
+    for i, node in enumerate(case.constraint_nodes, 1):
+        if marks and node.bbox:
+            _box(ax, node.bbox, str(i), node.category.color, "-")
+    return ax
+
+
+def _box(ax: Axes, box: Box, label: str, color: str, line: str) -> None:
+    x0, y0, x1, y1 = box
+    for edge, width in (("white", 3.4), (color, 1.8)):
+        ax.add_patch(rectangle(x0, y0, x1 - x0, y1 - y0, "none", edgecolor=edge, lw=width, ls=line))
+    disc = {"boxstyle": "circle,pad=0.22", "facecolor": color, "edgecolor": "white", "linewidth": 0.9}
+    ax.text(x0, y0, label, color="white", size=8, weight="bold", ha="center", va="center", bbox=disc)
+
+
+def draw_graph(case: Case, ax: Axes, *, text: int = 44) -> Axes:
+    """Draw the constraint graph: the edit, an arrow to every node, dotted arcs between nodes.
+
+    Parameters
+    ----------
+    text : int
+        Characters a line in the boxes of the nodes.
+    """
+    n = max(len(case.constraint_nodes), 1)
+    ax.set_axis_off()
+    ax.set_xlim(0, 10)
+    ax.set_ylim(n, 0)
+    middle = n / 2
+    style: dict[str, Any] = {"boxstyle": "round,pad=0.45", "facecolor": "white"}
+    edit = ax.text(
+        0.9, middle, "edit\n" + textwrap.fill(case.target.element, 12), ha="center", va="center", size=8,
+        bbox=style | {"edgecolor": TARGET, "linestyle": "--"},
+    )  # fmt: skip
+    at = {}
+    for i, node in enumerate(case.constraint_nodes):
+        y, color = i + 0.5, node.category.color
+        at[node.id] = y
+        words = f"{i + 1}  {node.category.label}: {node.kind.label}\n" + textwrap.fill(
+            node.expected_update, text
+        )
+        ax.annotate(
+            "", xy=(3.1, y), xytext=(1.75, middle),
+            arrowprops={"arrowstyle": "-|>", "color": color, "lw": 1.6, "shrinkA": 4, "shrinkB": 2,
+                        "linestyle": "--" if node.strength == "weak" else "-"},
+        )  # fmt: skip
+        ax.text(3.25, y, words, va="center", size=7.5, bbox=style | {"edgecolor": color, "linewidth": 1.6})
+    for edge in case.inter_constraints:
+        a, b = at[edge.between[0]], at[edge.between[1]]
+        ax.annotate(
+            "", xy=(9.3, b), xytext=(9.3, a),
+            arrowprops={"arrowstyle": "<|-|>", "color": INK, "lw": 1, "linestyle": ":", "connectionstyle": "arc3,rad=-0.35"},
+        )  # fmt: skip
+    edit.set_zorder(5)
+    return ax
+
+
+def case_figure(case: Case, *, width: float = 10.0) -> Figure:
+    """Return a figure of one case: image, instruction and graph."""
+    from icgkit.plots import figure
+
+    w, h = case.image_size
+    tall = max(width * 0.5 * min(h / w, 1.25), 0.95 * len(case.constraint_nodes), 2.4) + 0.5
+    fig, (left, right) = figure(width, tall, columns=2, width_ratios=(1, 1))
+    draw_image(case, left)
+    draw_graph(case, right)
+    fig.suptitle(textwrap.fill(case.instruction, 95), size=10, x=0.01, ha="left", weight="bold")
+    return fig
+
+
+def draw_pipeline(ax: Axes, stages: Sequence[tuple[str, str, Sequence[str]]]) -> Axes:
+    """Draw the pipeline: one column a stage with title, what it does, and its items.
+
+    Parameters
+    ----------
+    stages : sequence of (title, text, items)
+        From left to right.
+    """
+    ax.set_axis_off()
+    ax.set_xlim(0, len(stages))
+    rows = max(len(items) for _, _, items in stages)
+    ax.set_ylim(rows + 2.6, -0.2)
+    for i, (title, text, items) in enumerate(stages):
+        ax.add_patch(rectangle(i + 0.04, 0, 0.92, rows + 2.3, "#F4F4F4", edgecolor="#BBBBBB", lw=0.8))
+        ax.text(i + 0.5, 0.5, title, ha="center", va="center", size=10, weight="bold")
+        ax.text(i + 0.5, 1.35, textwrap.fill(text, 27), ha="center", va="center", size=7.8, color="#444444")
+        for k, item in enumerate(items):
+            ax.add_patch(rectangle(i + 0.1, k + 2.12, 0.8, 0.76, "white", edgecolor="#888888", lw=0.7))
+            ax.text(i + 0.5, k + 2.5, item, ha="center", va="center", size=7.6)
+        if i:
+            ax.annotate(
+                "",
+                xy=(i + 0.045, 0.5),
+                xytext=(i - 0.045, 0.5),
+                arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 1.4},
+            )
+    return ax
+
+
+def contact_sheet(
+    cases: Sequence[Case], *, columns: int = 6, width: float = 12.0, titles: bool = True
+) -> Figure:
+    """Return a figure with the marked images of many cases, in rows.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+        In reading order.
+    columns : int
+        Images a row.
+    width : float
+        Inches.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    from icgkit.plots import STYLE
+
+    rows = -(-len(cases) // columns)
+    cell = width / columns
+    with mpl.rc_context(STYLE):
+        fig = Figure(figsize=(width, rows * (cell * 0.86 + 0.28)), layout="constrained")
+        axes = fig.subplots(rows, columns, squeeze=False)
+    for ax in axes.flat:
+        ax.set_axis_off()
+    for case, ax in zip(cases, axes.flat, strict=False):
+        draw_image(case, ax, max_side=round(cell * 110))
+        if titles:
+            kinds = ", ".join(dict.fromkeys(n.kind.label for n in case.constraint_nodes))
+            ax.set_title(textwrap.shorten(f"{case.id}: {kinds}", 40, placeholder="…"), size=6.5)
+    return fig
+
+
+def case_studies(run: Results, picked: pl.DataFrame, *, conditions: Sequence[str]) -> Figure:
+    """Return a figure with one row a picked case: its image and who found which node.
+
+    Parameters
+    ----------
+    run : Results
+        The run that the cases were picked from.
+    picked : polars.DataFrame
+        From `icgkit.views.pick_cases`.
+    """
+    import matplotlib as mpl
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from icgkit.plots import STYLE, draw_grid
+    from icgkit.views import found_grid
+
+    with mpl.rc_context(STYLE):
+        fig = Figure(figsize=(11, 3.7 * picked.height), layout="constrained")
+        axes = fig.subplots(picked.height, 2, squeeze=False, width_ratios=(1, 1.35))
+        for (left, right), row in zip(axes, picked.iter_rows(named=True), strict=True):
+            case = run.dataset[row["case_id"]]
+            draw_image(case, left)
+            numbers = {n.id: f"{i} {n.kind.label}" for i, n in enumerate(case.constraint_nodes, 1)}
+            grid = found_grid(run.judgments, case.id, conditions)
+            draw_grid(grid.with_columns(pl.col("node_id").replace(numbers)), right, row="node_id")
+            title = f"{row['role']}: {case.id}, Direct {row['direct']:.2f}, ICG-O {row['oracle']:.2f}"
+            left.set_title(title + "\n" + textwrap.fill(case.instruction, 60), size=8.5)
+    return fig

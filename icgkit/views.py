@@ -1,0 +1,294 @@
+"""Shapes of results that notebooks share: orders and labels, wide tables, picked cases, who found what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from icgkit.errors import SchemaError
+from icgkit.taxonomy import CATEGORIES, SUBTYPES
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from icgkit.graph import Case
+    from icgkit.load import Dataset
+    from icgkit.results import Results
+
+ALL = "All models"
+CORE = ("direct", "cot", "icg_self", "nl_self", "signal_guided", "taxonomy_only", "oracle")
+"""The seven conditions of the main table."""
+UNGUIDED = CORE[:5]
+"""Those among which the main table marks the best: neither checklist nor graph."""
+
+
+def condition_labels() -> dict[str, str]:
+    """Return the short label of every condition, in the study's order."""
+    from icgkit.prompts import conditions
+
+    return {name: c.short for name, c in conditions().items()}
+
+
+def taxonomy_view(nodes: pl.DataFrame) -> pl.DataFrame:
+    """Return one row a subtype with its node count.
+
+    Parameters
+    ----------
+    nodes : polars.DataFrame
+        Schema `nodes`.
+
+    Returns
+    -------
+    polars.DataFrame
+        category_id, category, subtype_id, subtype, definition, example, level (with * where it is
+        our reading), n_nodes (0 where the dataset has none).
+    """
+    import polars as pl
+
+    counts = dict(nodes.group_by("subtype").len().iter_rows())
+    return pl.DataFrame(
+        [
+            {
+                "category_id": s.category,
+                "category": CATEGORIES[s.category].label,
+                "subtype_id": s.id,
+                "subtype": s.label,
+                "definition": s.definition,
+                "example": s.example,
+                "level": f"{s.indirectness}{'' if s.indirectness_stated else '*'}",
+                "n_nodes": counts.get(s.id, 0),
+            }
+            for s in SUBTYPES.values()
+        ]
+    )
+
+
+def wide(
+    scores: pl.DataFrame,
+    *,
+    rows: str,
+    columns: str,
+    order: Sequence[str],
+    value: str = "estimate",
+    labels: Mapping[str, str] | None = None,
+) -> pl.DataFrame:
+    """Pivot scores: one row a value of `rows`, one column a value of `columns` in the order given.
+
+    A cell that is not there is null.
+
+    Raises
+    ------
+    SchemaError
+        If a cell occurs twice.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> s = pl.DataFrame({"m": ["a", "a"], "c": ["y", "x"], "estimate": [1.0, 0.5]})
+    >>> wide(s, rows="m", columns="c", order=["x", "y", "z"]).row(0)
+    ('a', 0.5, 1.0, None)
+    """
+    import polars as pl
+
+    kept = scores.filter(pl.col(columns).is_in(list(order)))
+    if kept.select(rows, columns).is_duplicated().any():
+        raise SchemaError(f"cells of {rows} and {columns} occur twice", remedy="name every column in by=")
+    out = kept.pivot(columns, index=rows, values=value, maintain_order=True)
+    absent = [pl.lit(None, scores.schema[value]).alias(c) for c in order if c not in out.columns]
+    out = out.with_columns(absent).select(rows, *order)
+    return out.rename({c: (labels or {}).get(c, c) for c in order}) if labels else out
+
+
+def with_all(by_model: pl.DataFrame, pooled: pl.DataFrame) -> pl.DataFrame:
+    """Append the scores over all models below those of each model."""
+    import polars as pl
+
+    return pl.concat([by_model, pooled.with_columns(model=pl.lit(ALL))], how="diagonal")
+
+
+def pick_cases(judgments: pl.DataFrame) -> pl.DataFrame:
+    """Pick the three case studies by rule: ceiling, oracle-activated, model-dependent.
+
+    Ceiling: highest mean Direct recall among cases with at least two nodes (then more temporal
+    nodes, then more nodes). Oracle-activated: largest Oracle minus Direct, same size (then more
+    shadow nodes). Model-dependent: largest spread of Direct recall over models among cases with at
+    least three nodes (then more categorical nodes, then more nodes). Equal cases: the first id.
+
+    Parameters
+    ----------
+    judgments : polars.DataFrame
+        One judge, conditions `direct` and `oracle`, with `subtype`.
+
+    Returns
+    -------
+    polars.DataFrame
+        role, case_id, direct, oracle (macro recall, mean over models), spread, n_nodes.
+    """
+    import polars as pl
+
+    per_model = (
+        judgments.filter(pl.col("condition").is_in(["direct", "oracle"]))
+        .group_by("case_id", "condition", "model")
+        .agg(pl.col("found").mean().alias("recall"))
+    )
+    per_case = per_model.group_by("case_id").agg(
+        pl.col("recall").filter(pl.col("condition") == "direct").mean().alias("direct"),
+        pl.col("recall").filter(pl.col("condition") == "oracle").mean().alias("oracle"),
+        (pl.col("recall").filter(pl.col("condition") == "direct").max()
+         - pl.col("recall").filter(pl.col("condition") == "direct").min()).alias("spread"),
+    )  # fmt: skip
+    kinds = judgments.unique(["case_id", "node_id"]).group_by("case_id").agg(
+        pl.len().cast(pl.Int64).alias("n_nodes"),
+        *[(pl.col("subtype") == s).sum().cast(pl.Int64).alias(s)
+          for s in ("xmod_temporal", "physical_shadow", "semantic_categorical")],
+    )  # fmt: skip
+    table = per_case.join(kinds, on="case_id").drop_nulls(["direct", "oracle"])
+    rules = {
+        "ceiling": (2, [pl.col("direct"), pl.col("xmod_temporal"), pl.col("n_nodes")]),
+        "oracle-activated": (2, [pl.col("oracle") - pl.col("direct"), pl.col("physical_shadow")]),
+        "model-dependent": (3, [pl.col("spread"), pl.col("semantic_categorical"), pl.col("n_nodes")]),
+    }
+    picked: list[pl.DataFrame] = []
+    for role, (least, keys) in rules.items():
+        taken = [p["case_id"][0] for p in picked]
+        pool = table.filter(pl.col("n_nodes") >= least, ~pl.col("case_id").is_in(taken))
+        if pool.height:
+            best = pool.sort(*keys, "case_id", descending=[True] * len(keys) + [False]).head(1)
+            picked.append(
+                best.select(pl.lit(role).alias("role"), "case_id", "direct", "oracle", "spread", "n_nodes")
+            )
+    return pl.concat(picked) if picked else table.head(0).select(
+        pl.lit("").alias("role"), "case_id", "direct", "oracle", "spread", "n_nodes"
+    )  # fmt: skip
+
+
+def found_grid(judgments: pl.DataFrame, case_id: str, conditions: Sequence[str]) -> pl.DataFrame:
+    """Return who found what in one case: one row a node, one column "condition|model".
+
+    Values are True, False, or null where there is no verdict.
+    """
+    import polars as pl
+
+    labels = condition_labels()
+    part = judgments.filter(pl.col("case_id") == case_id, pl.col("condition").is_in(list(conditions)))
+    part = part.sort(
+        pl.col("condition").replace_strict({c: i for i, c in enumerate(conditions)}, return_dtype=pl.Int64),
+        "model",
+    )
+    short = pl.col("model").str.split("/").list.last().str.strip_suffix(" (simulated)")
+    names = part.with_columns(
+        pl.concat_str(pl.col("condition").replace(labels), pl.lit("|"), short).alias("column")
+    )
+    return names.pivot(
+        "column", index="node_id", values="found", maintain_order=True, aggregate_function="first"
+    )
+
+
+def answers(
+    responses: pl.DataFrame, case_id: str, conditions: Sequence[str], *, length: int = 600
+) -> pl.DataFrame:
+    """Return what the models said about one case: condition, model, status, text (cut at `length`)."""
+    import polars as pl
+
+    part = responses.filter(pl.col("case_id") == case_id, pl.col("condition").is_in(list(conditions)))
+    return part.select("condition", "model", "status", pl.col("text").str.slice(0, length)).sort(
+        "condition", "model"
+    )
+
+
+def found_rows(
+    judgments: pl.DataFrame, picked: pl.DataFrame, conditions: Sequence[str] = ("direct", "oracle")
+) -> pl.DataFrame:
+    """Return the verdicts behind picked cases, one row a node, condition and model."""
+    import polars as pl
+
+    part = judgments.filter(pl.col("condition").is_in(list(conditions)))
+    keep = [
+        "role",
+        "case_id",
+        "node_id",
+        "subtype",
+        "condition",
+        "model",
+        "region",
+        "update",
+        "reason",
+        "found",
+        "status",
+    ]
+    return picked.select("role", "case_id").join(part, on="case_id", maintain_order="left").select(keep)
+
+
+def subtype_labels() -> dict[str, str]:
+    """Return "Category: Subtype" for every subtype id."""
+    return {s.id: f"{CATEGORIES[s.category].label}: {s.label}" for s in SUBTYPES.values()}
+
+
+def by_category(cells: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
+    """Put a wide table with a column `category` into the taxonomy's order, with labels and node counts."""
+    import polars as pl
+
+    nodes = (
+        judgments.unique(["case_id", "node_id"])
+        .group_by("category")
+        .agg(pl.len().cast(pl.Int64).alias("n_nodes"))
+    )
+    total = pl.DataFrame({"category": ["all"], "n_nodes": [nodes["n_nodes"].sum()]}, schema=nodes.schema)
+    order = {c: i for i, c in enumerate([*CATEGORIES, "all"])}
+    labels = {c.id: c.label for c in CATEGORIES.values()} | {"all": "All"}
+    joined = cells.join(pl.concat([nodes, total]), on="category", how="left")
+    joined = joined.sort(pl.col("category").replace_strict(order, return_dtype=pl.Int64))
+    return joined.select(pl.col("category").replace(labels), "n_nodes", pl.exclude("category", "n_nodes"))
+
+
+def showcase(data: Dataset, *, n_nodes: int = 3) -> Case:
+    """Return the first case with at least `n_nodes` nodes and an edge between nodes, else the first case."""
+    fit = (c for c in data if len(c.constraint_nodes) >= n_nodes and c.inter_constraints)
+    return next(fit, data.cases[0])
+
+
+def conditions_view() -> pl.DataFrame:
+    """Return one row a condition: condition, label, family, shows (ground-truth fields), output."""
+    import polars as pl
+
+    from icgkit.prompts import conditions
+
+    return pl.DataFrame(
+        [
+            {
+                "condition": c.id,
+                "label": c.label,
+                "family": c.family,
+                "shows": ", ".join(c.inputs) or "nothing",
+                "output": c.output,
+            }
+            for c in conditions().values()
+        ]
+    )
+
+
+def pipeline_stages(run: Results) -> list[tuple[str, str, list[str]]]:
+    """Return the stages of the pipeline of a run, for `icgkit.diagrams.draw_pipeline`."""
+    labels = condition_labels()
+    nodes = sum(len(c.constraint_nodes) for c in run.dataset)
+    rest = [labels[c] for c in labels if c not in CORE]
+    return [
+        ("Cases", "an image, an instruction and its ground-truth graph",
+         [f"{run.dataset.name} {run.dataset.version}", f"{len(run.dataset)} cases", f"{nodes} nodes"]),
+        ("Conditions", "what the model is told; seven in the main table", [labels[c] for c in CORE]),
+        ("Controls", "which part of the graph helps, form, planning", [", ".join(rest[i : i + 2]) for i in range(0, len(rest), 2)]),
+        ("Models", "answer from the same message and image bytes", [short_model(m) for m in run.models()]),
+        ("Judges", "region, update and reason of each node: found is all three", [short_model(j) for j in run.judges]),
+        ("Measures", "each with its n and interval", ["macro recall", "micro recall", "Δ ICG-O − Direct", "agreement", "odds ratios"]),
+    ]  # fmt: skip
+
+
+def short_model(name: str) -> str:
+    """Return a model's name without its provider, as figures show it.
+
+    Examples
+    --------
+    >>> short_model("offline/ocr-rules")
+    'ocr-rules'
+    """
+    return name.rsplit("/", 1)[-1]
