@@ -1,0 +1,323 @@
+"""Warm kernels: a server that has imported the libraries and is forked for each notebook.
+
+Most of a short notebook's time goes into starting Python and importing. The server does both once;
+a fork of it is an ordinary IPython kernel with its own memory, that has run nothing yet. A kernel
+provisioner (`icgkit-fork`) puts it under `jupyter_client`, so that papermill and nbclient see no
+difference. The server only imports; it forks while no thread of it can hold a lock, and where it
+cannot, or the platform has no fork, ordinary kernels of the running interpreter serve instead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NoReturn
+
+from jupyter_client.connect import KernelConnectionInfo
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+
+from icgkit.errors import CallError
+
+PRELOADED = (
+    *("ipykernel.ipkernel", "ipykernel.kernelapp", "ipykernel.zmqshell", "IPython.core.pylabtools"),
+    *("numpy", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_pdf"),
+    *("matplotlib.backends.backend_svg", "fontTools.subset", "PIL.PngImagePlugin", "PIL.JpegImagePlugin"),
+    *("scipy.stats", "pandas", "seaborn", "polars", "jinja2"),
+    *(f"icgkit.{m}" for m in ("taxonomy", "graph", "load", "display", "outputs", "metrics", "tables")),
+    *(f"icgkit.{m}" for m in ("plots", "prompts", "replies", "cache")),
+)
+"""What the server imports; a module that is absent is left to the notebook, which will say so."""
+
+QUIET_THREADS = {"polars-ooc-clea"}
+"""Threads that sleep from the moment of import until data outgrow memory; they hold no lock."""
+
+SERVER_ENV = {
+    # One numeric thread and no background purging: threads do not survive a fork.
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "_RJEM_MALLOC_CONF": "background_thread:false",
+    # What an ordinary kernel sets before the first import of matplotlib.
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+}
+
+
+def can_fork() -> bool:
+    """Return whether warm kernels are possible here; ICGKIT_FORK=0 says no.
+
+    macOS has fork, but its system libraries do not survive one.
+    """
+    return sys.platform.startswith("linux") and os.environ.get("ICGKIT_FORK", "1") != "0"
+
+
+def kernel_env(**extra: str) -> dict[str, str]:
+    """Return the environment of kernels: ours, with bytecode allowed, else each start recompiles."""
+    return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | extra
+
+
+# -- the server's side -----------------------------------------------------------------------------
+
+
+def serve(fd: int) -> NoReturn:
+    """Import, then fork on request until the other end of the socket is closed.
+
+    Requests and answers are lines of JSON: `{"op": "fork", "file": ..., "env": ..., "cwd": ...}`
+    gives `{"pid": ...}`; `{"op": "poll", "pid": ...}` gives `{"code": null or int}`.
+    """
+    sys.path[:] = [p for p in sys.path if p]
+    for name in PRELOADED:
+        with contextlib.suppress(ImportError):
+            if find_spec(name.split(".")[0]) is not None:
+                import_module(name)
+    threads = _threads() - QUIET_THREADS
+    import gc
+
+    gc.collect()
+    gc.freeze()  # The children's collector leaves the shared pages alone.
+    control = socket.socket(fileno=fd)
+    stream = control.makefile("rw", encoding="utf-8", newline="\n")
+    children: dict[int, int | None] = {}
+    for line in stream:
+        request = json.loads(line)
+        if request["op"] == "ready":
+            answer: dict[str, Any] = {"threads": sorted(threads)}
+        elif request["op"] == "fork":
+            pid = os.fork()
+            if pid == 0:
+                control.close()
+                _become_kernel(request)
+            children[pid] = None
+            answer = {"pid": pid}
+        else:
+            pid = request["pid"]
+            if children.get(pid, 0) is None:
+                done, status = os.waitpid(pid, os.WNOHANG)
+                if done:
+                    children[pid] = os.waitstatus_to_exitcode(status)
+            answer = {"code": children.get(pid, 1)}
+        stream.write(json.dumps(answer) + "\n")
+        stream.flush()
+    for pid, code in children.items():
+        if code is None:
+            with contextlib.suppress(OSError):
+                os.killpg(pid, signal.SIGKILL)
+    os._exit(0)
+
+
+def _threads() -> set[str]:
+    """Return the names of this process's threads other than the main one."""
+    tasks = Path("/proc/self/task")
+    return {
+        (task / "comm").read_text().strip() for task in tasks.iterdir() if task.name != str(os.getpid())
+    }
+
+
+def _become_kernel(request: dict[str, Any]) -> NoReturn:
+    """Turn the fork into an IPython kernel; never return."""
+    code = 1
+    try:
+        os.setsid()
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.environ.clear()
+        os.environ.update(request["env"] | {"JPY_PARENT_PID": str(os.getppid())})
+        os.chdir(request["cwd"])
+        import numpy as np
+        from ipykernel.kernelapp import IPKernelApp
+
+        np.random.seed()  # noqa: NPY002 - the global state that a fork would otherwise share
+        sys.argv = ["ipykernel_launcher", *request["args"]]
+        IPKernelApp.launch_instance()
+        code = 0
+    except SystemExit as exc:
+        code = exc.code if isinstance(exc.code, int) else 1
+    finally:
+        import atexit
+
+        with contextlib.suppress(BaseException):
+            atexit._run_exitfuncs()
+        os._exit(code)
+
+
+# -- our side --------------------------------------------------------------------------------------
+
+
+class KernelServer:
+    """A warm server process and the socket to it; safe to use from several threads."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        self._lock = threading.Lock()
+        self.folder = Path(tempfile.mkdtemp(prefix="icgkit-"))
+        self._log = open(self.folder / "kernels.log", "wb")  # noqa: SIM115 - closed by close()
+        command = f"from icgkit.kernel import serve; serve({theirs.fileno()})"
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", command],
+            pass_fds=[theirs.fileno()],
+            env=kernel_env(**SERVER_ENV),
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+            start_new_session=True,
+        )
+        theirs.close()
+        self._socket = ours
+        self._stream = ours.makefile("rw", encoding="utf-8", newline="\n")
+
+    def ask(self, **request: Any) -> dict[str, Any]:
+        """Send one request and return the answer; the first one waits for the imports.
+
+        Raises
+        ------
+        CallError
+            If the server has died.
+        """
+        with self._lock:
+            try:
+                self._stream.write(json.dumps(request) + "\n")
+                self._stream.flush()
+                answer = self._stream.readline()
+            except (OSError, ValueError):
+                answer = ""
+        if not answer:
+            raise CallError("the kernel server has died", got=self.log_tail())
+        result: dict[str, Any] = json.loads(answer)
+        return result
+
+    def usable(self) -> bool:
+        """Return whether the server stands and no foreign thread runs in it."""
+        try:
+            return not self.ask(op="ready")["threads"]
+        except CallError:
+            return False
+
+    def log_tail(self) -> str:
+        """Return the last words of the server and its kernels."""
+        with contextlib.suppress(OSError):
+            return (self.folder / "kernels.log").read_text(errors="replace")[-2000:]
+        return ""
+
+    def close(self) -> None:
+        """End the server and every kernel that it still has."""
+        with contextlib.suppress(OSError, ValueError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        try:
+            self.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.close()
+        self._socket.close()
+        self._log.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class _ForkedProcess:
+    """The part of `subprocess.Popen` that a provisioner uses."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, server: KernelServer, pid: int) -> None:
+        self.server, self.pid, self.returncode = server, pid, None
+
+    def poll(self) -> int | None:
+        if self.returncode is None:
+            try:
+                self.returncode = self.server.ask(op="poll", pid=self.pid)["code"]
+            except CallError:
+                self.returncode = 1
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        end = None if timeout is None else time.monotonic() + timeout
+        while (code := self.poll()) is None:
+            if end is not None and time.monotonic() > end:
+                raise subprocess.TimeoutExpired("kernel", timeout or 0)
+            time.sleep(0.005)
+        return code
+
+    def send_signal(self, signum: int) -> None:
+        # The server reaps only in poll, so that the id cannot belong to somebody else yet.
+        if self.poll() is None:
+            os.kill(self.pid, signum)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+
+_server: KernelServer | None = None
+
+
+@contextlib.contextmanager
+def warm_server() -> Iterator[KernelServer | None]:
+    """Keep a server for the kernels started inside the block; None where fork is not possible.
+
+    Nested blocks share one server.
+    """
+    global _server
+    if not can_fork() or _server is not None:
+        yield _server
+        return
+    _server = KernelServer()
+    try:
+        yield _server
+    finally:
+        server, _server = _server, None
+        server.close()
+
+
+class ForkProvisioner(LocalProvisioner):
+    """Start a kernel by forking the warm server, or as usual where there is none."""
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
+        """Start the kernel whose command line jupyter_client has made."""
+        server = _server
+        if server is None or not server.usable():
+            return await super().launch_kernel(cmd, **kwargs)
+        args = cmd[cmd.index("ipykernel_launcher") + 1 :]
+        cwd = str(kwargs.get("cwd") or Path.cwd())
+        env = kwargs.get("env") or kernel_env()
+        pid = server.ask(op="fork", args=args, env=env, cwd=cwd)["pid"]
+        self.process = _ForkedProcess(server, pid)
+        self.pid = self.pgid = pid
+        self.cwd = cwd
+        return self.connection_info
+
+
+class _OwnInterpreter(KernelSpecManager):
+    """Answers every kernel name with the kernel of the running interpreter."""
+
+    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+        return KernelSpec(
+            argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+            display_name="Python 3 (ipykernel)",
+            language="python",
+            metadata={"kernel_provisioner": {"provisioner_name": "icgkit-fork"}},
+        )
+
+
+class WarmKernelManager(AsyncKernelManager):
+    """Kernel manager for papermill's `kernel_manager_class`: our interpreter, forked if it can be."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs, kernel_spec_manager=_OwnInterpreter())
+        if _server is not None:  # Sockets in a folder of our own: no race for free ports.
+            self.transport, self.ip = "ipc", str(_server.folder / uuid.uuid4().hex[:8])
