@@ -27,7 +27,7 @@ _KNOWN = (
     "offline/instruction-only", "offline/priors", "offline/ocr-rules", "offline/ocr-vision",
     "claude-opus-4.6", "gpt-4o", "gemini-2.5-flash", "qwen3-vl-plus",
 )  # fmt: skip
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "font.size": 9, "axes.titlesize": 10, "axes.labelsize": 9, "axes.edgecolor": INK, "text.color": INK,
     "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK, "axes.spines.top": False,
     "axes.spines.right": False, "axes.grid": False, "legend.frameon": False, "figure.dpi": 110,

@@ -167,7 +167,7 @@ class Results:
         """Call `icgkit.save` with dataset, models, cache and the simulated flag of this run filled in."""
         from icgkit.outputs import save
 
-        filled = {
+        filled: dict[str, Any] = {
             "dataset": self.dataset.name,
             "models": self.models(),
             "cache": self.name,
