@@ -75,7 +75,18 @@ class Record:
 
 
 _NAMES = tuple(f.name for f in fields(Record))
-_SORT = ["kind", "dataset", "stage", "condition", "model", "subject_model", "case_id", "sample", "subject", "key"]
+_SORT = [
+    "kind",
+    "dataset",
+    "stage",
+    "condition",
+    "model",
+    "subject_model",
+    "case_id",
+    "sample",
+    "subject",
+    "key",
+]
 
 
 def _line(record: Record) -> bytes:
@@ -158,7 +169,10 @@ class Cache:
             self._note(key, status)
             if self._status[key] == status:
                 self._rows[key] = row
-        columns = [self._packed.get_column(n).to_list() for n in ("kind", "dataset", "case_id", "condition", "stage", "subject")]
+        columns = [
+            self._packed.get_column(n).to_list()
+            for n in ("kind", "dataset", "case_id", "condition", "stage", "subject")
+        ]
         for slot in zip(keys, *columns, strict=True):
             self._slots.setdefault(slot[0], set()).add(hash(slot))
 
@@ -189,7 +203,9 @@ class Cache:
             at += length
         self._offsets[path.name] = start + len(whole)
         if damaged:
-            warnings.warn(f"{path.name}: {damaged} damaged lines ignored; these calls count as missing", stacklevel=4)
+            warnings.warn(
+                f"{path.name}: {damaged} damaged lines ignored; these calls count as missing", stacklevel=4
+            )
 
     def _index(self, record: Record, file: str, at: int, length: int) -> None:
         if record.status == "ok" or self._status.get(record.key) != "ok":

@@ -163,9 +163,9 @@ def _to_8_bit(image: Image) -> Image:
     values = np.asarray(image, dtype=np.float64)
     values = np.where(np.isfinite(values), values, 0.0)
     low, high = float(values.min()), float(values.max())
-    if 0 <= low and high <= 255:
+    if low >= 0 and high <= 255:
         scaled = values
-    elif 0 <= low and high <= 65535 and image.mode != "F":
+    elif low >= 0 and high <= 65535 and image.mode != "F":
         scaled = values / 257
     else:
         scaled = (values - low) / max(high - low, 1e-12) * 255
@@ -173,7 +173,11 @@ def _to_8_bit(image: Image) -> Image:
 
 
 def _encode(image: Image, jpeg: bool) -> tuple[bytes, str]:
-    for form, options in (("PNG", {"compress_level": 1}), ("JPEG", {"quality": 95}), ("JPEG", {"quality": 80})):
+    for form, options in (
+        ("PNG", {"compress_level": 1}),
+        ("JPEG", {"quality": 95}),
+        ("JPEG", {"quality": 80}),
+    ):
         if jpeg and form == "PNG":
             continue
         stream = io.BytesIO()

@@ -29,10 +29,12 @@ OUTPUTS = ("text", "json", "markdown")
 NEEDS: dict[str, Callable[[Case], bool]] = {
     "nodes": lambda case: bool(case.constraint_nodes),
     "inter": lambda case: bool(case.inter_constraints),
-    "region_clean": lambda case: bool(case.constraint_nodes)
-    and all(n.region_clean for n in case.constraint_nodes),
-    "reason_anon": lambda case: bool(case.constraint_nodes)
-    and all(n.reason_anon for n in case.constraint_nodes),
+    "region_clean": lambda case: (
+        bool(case.constraint_nodes) and all(n.region_clean for n in case.constraint_nodes)
+    ),
+    "reason_anon": lambda case: (
+        bool(case.constraint_nodes) and all(n.reason_anon for n in case.constraint_nodes)
+    ),
 }
 _HERE = Path(__file__).parent / "templates"
 _REQUIRED = ("label", "short", "order", "family", "inputs", "output", "system")
@@ -124,7 +126,9 @@ def read_condition(path: Path) -> Condition:
     text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     parts = text.split("---\n", 2)
     if len(parts) != 3 or parts[0].strip():
-        raise SchemaError(f"{path.name}: no front matter", allowed="a block between two lines of three dashes")
+        raise SchemaError(
+            f"{path.name}: no front matter", allowed="a block between two lines of three dashes"
+        )
     try:
         meta = yaml.safe_load(parts[1])
     except yaml.YAMLError as exc:

@@ -1,0 +1,279 @@
+"""Call models: `complete` for one request, `complete_many` for many, recorded and replayed.
+
+A request is addressed by the hash of what is sent: model, messages (images by the hash of their
+bytes), all parameters, endpoint, sample index. How fast and how often it is sent (limits, time-outs,
+retries) does not enter. Three ways lead to a model, see `icgkit.llm_lanes`; all give the same records.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from icgkit.cache import Cache, Record, digest
+from icgkit.errors import CacheMiss, CallError
+from icgkit.llm_limits import Limits
+
+TRANSPORT = ("api_key", "api_key_env", "timeout", "num_retries", "max_retries")
+"""Parameters that do not change what is asked, and never enter a key or a record."""
+REDO = frozenset({"error", "empty"})
+"""Statuses that the next run tries again."""
+_TAGS = ("kind", "dataset", "case_id", "condition", "stage", "subject", "subject_model", "template_sha256")
+_BASE_SETTINGS = {"openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE")}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call to be made.
+
+    Parameters
+    ----------
+    model : str
+        Name as litellm spells it (`gpt-4o`, `anthropic/claude-...`, `openai/NAME` with `api_base`
+        for any server that speaks the OpenAI form, `offline/NAME`).
+    messages : list of dict
+        Chat messages in the OpenAI form.
+    params : mapping
+        Parameters of the call (temperature, max_tokens, seed, api_base, extra_body ...).
+        `api_key_env` names the environment variable that holds the key.
+    sample : int
+        Index of a repeat; each index is a call of its own.
+    tags : mapping
+        What the call is for: kind, dataset, case_id, condition, stage, subject, subject_model,
+        template_sha256. Others are kept as JSON.
+    """
+
+    model: str
+    messages: list[dict[str, Any]]
+    params: Mapping[str, Any] = field(default_factory=dict)
+    sample: int = 0
+    tags: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Addressed:
+    """A request with its key and the pieces that were hashed on the way."""
+
+    request: Request
+    key: str
+    skeleton: str
+    """The messages as JSON, with `sha256:...` where an image goes."""
+    images: tuple[str, ...]
+    prompt_sha256: str
+    endpoint: str | None
+
+    @property
+    def slot(self) -> tuple[str | None, ...]:
+        """The record's `slot`, before there is a record."""
+        tag = self.request.tags.get
+        return (
+            self.key,
+            tag("kind", "elicit"),
+            tag("dataset", ""),
+            tag("case_id", ""),
+            tag("condition", ""),
+            tag("stage"),
+            tag("subject"),
+        )
+
+
+def provider_of(model: str) -> str:
+    """Return the part of a model's name before the first slash, empty if there is none."""
+    return model.split("/", 1)[0] if "/" in model else ""
+
+
+def endpoint_of(model: str, params: Mapping[str, Any]) -> str | None:
+    """Return the base address that a call goes to, or None for the provider's own."""
+    base = params.get("api_base") or params.get("base_url")
+    provider = provider_of(model)
+    if not base and provider != "offline":
+        names = _BASE_SETTINGS.get(provider or "openai", (f"{provider.upper()}_API_BASE",))
+        base = next((os.environ[n] for n in names if os.environ.get(n)), None)
+    return str(base).rstrip("/") if base else None
+
+
+def sent_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that matter for the answer: all but transport and address."""
+    if "api_key" in params:
+        raise CallError(
+            "a key among the parameters of a model", remedy="name its environment variable as api_key_env"
+        )
+    return {k: v for k, v in params.items() if k not in TRANSPORT and k not in ("api_base", "base_url")}
+
+
+def _image_sha(url: str) -> str:
+    known = getattr(url, "sha256", None)
+    if known:
+        return str(known)
+    if url.startswith("data:") and ";base64," in url:
+        import base64
+
+        return hashlib.sha256(base64.b64decode(url.split(",", 1)[1])).hexdigest()
+    return hashlib.sha256(url.encode()).hexdigest()
+
+
+def _without_images(messages: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
+    bare, urls = [], []
+    for message in messages:
+        content = message.get("content")
+        if isinstance(content, list):
+            parts = []
+            for part in content:
+                if part.get("type") == "image_url":
+                    url = part["image_url"]["url"]
+                    urls.append(url)
+                    part = {**part, "image_url": {**part["image_url"], "url": f"sha256:{_image_sha(url)}"}}
+                parts.append(part)
+            message = {**message, "content": parts}
+        bare.append(dict(message))
+    return bare, urls
+
+
+def address(request: Request) -> Addressed:
+    """Compute the key of a request and what else is hashed."""
+    bare, urls = _without_images(request.messages)
+    skeleton = json.dumps(bare, separators=(",", ":"), ensure_ascii=True)
+    prompt = hashlib.sha256(skeleton.encode()).hexdigest()[:32]
+    endpoint = endpoint_of(request.model, request.params)
+    key = digest(["icgkit-1", request.model, prompt, sent_params(request.params), endpoint, request.sample])
+    return Addressed(request, key, skeleton, tuple(urls), prompt, endpoint)
+
+
+def request_key(request: Request) -> str:
+    """Return the content address of a request: 32 hex digits of SHA-256.
+
+    Examples
+    --------
+    >>> ask = [{"role": "user", "content": "Hello"}]
+    >>> warm = request_key(Request("gpt-4o", ask, {"temperature": 1}))
+    >>> warm == request_key(Request("gpt-4o", ask, {"temperature": 0}))
+    False
+    """
+    return address(request).key
+
+
+def record_for(asked: Addressed, **answer: Any) -> Record:
+    """Build the record of a call from its request and the fields of the answer."""
+    request = asked.request
+    tags = dict(request.tags)
+    extra = {k: v for k, v in tags.items() if k not in _TAGS}
+    answer.setdefault("params", json.dumps(sent_params(request.params), sort_keys=True, default=str))
+    return Record(
+        key=asked.key,
+        kind=tags.get("kind", "elicit"),
+        dataset=tags.get("dataset", ""),
+        case_id=tags.get("case_id", ""),
+        condition=tags.get("condition", ""),
+        model=request.model,
+        sample=request.sample,
+        stage=tags.get("stage"),
+        subject=tags.get("subject"),
+        subject_model=tags.get("subject_model"),
+        template_sha256=tags.get("template_sha256"),
+        prompt_sha256=asked.prompt_sha256,
+        image_sha256=_image_sha(asked.images[0]) if asked.images else None,
+        endpoint=asked.endpoint,
+        extra=json.dumps(extra, sort_keys=True, default=str) if extra else None,
+        **answer,
+    )
+
+
+def miss(request: Request, cache: Cache) -> CacheMiss:
+    """Build the error for a call that replay mode needs and the cache lacks."""
+    tags = request.tags
+    return CacheMiss(
+        f"no recorded answer of model {request.model!r} under condition {tags.get('condition', '?')!r} "
+        f"for case {tags.get('case_id', '?')!r} in cache {Path(cache.folder).name!r}",
+        remedy="record it with `icgkit run`, or check that images, templates and parameters are the same",
+    )
+
+
+def complete(request: Request, *, cache: Cache, limits: Limits | None = None) -> Record:
+    """Make one call, or replay it.
+
+    Raises
+    ------
+    CacheMiss
+        In replay mode, if the call is not recorded.
+    CallError
+        If the model is unknown or its key is missing. A call that was made and failed is a
+        record with status `error`, not an exception.
+    """
+    return complete_many([request], cache=cache, limits=limits, progress=False)[0]
+
+
+def complete_many(
+    requests: Sequence[Request],
+    *,
+    cache: Cache,
+    limits: Limits | None = None,
+    progress: bool = True,
+    redo: Iterable[str] = REDO,
+) -> list[Record]:
+    """Make many calls at once, or replay them; records come in the order of the requests.
+
+    Works in a script, in a notebook cell and under papermill. Calls that are recorded with a
+    status in `redo` are made again. Ctrl-C lets what is in flight finish and be recorded.
+
+    Raises
+    ------
+    CacheMiss
+        In replay mode, for the first call that is not recorded.
+    CallError
+        Before any call: unknown model, missing key, parameter that the model rejects. After a
+        stop: if the budget was reached.
+    """
+    from icgkit.llm_run import run_calls
+
+    found: list[Record | None] = [None] * len(requests)
+
+    def keep(index: int, record: Record) -> None:
+        found[index] = record
+
+    summary = run_calls(
+        [requests], cache=cache, limits=limits or Limits(), progress=progress, redo=redo, on_record=keep
+    )
+    if any(record is None for record in found):
+        raise CallError(
+            f"run stopped ({summary.stopped}): {sum(r is None for r in found)} of {len(found)} calls not made",
+            remedy="run again to make the rest",
+        )
+    return [record for record in found if record is not None]
+
+
+def in_thread(work: Callable[[threading.Event], Any]) -> Any:
+    """Run `work(stop)` in a thread of its own, so that a running event loop does not matter.
+
+    Ctrl-C sets `stop` and waits for the work to wind up; a second one gives up waiting.
+    """
+    stop = threading.Event()
+    box: dict[str, Any] = {}
+
+    def target() -> None:
+        try:
+            box["value"] = work(stop)
+        except BaseException as exc:
+            box["error"] = exc
+
+    thread = threading.Thread(target=target, name="icgkit-calls", daemon=True)
+    thread.start()
+    interrupted: KeyboardInterrupt | None = None
+    while thread.is_alive():
+        try:
+            thread.join(0.2)
+        except KeyboardInterrupt as exc:
+            if interrupted:
+                raise
+            interrupted = exc
+            stop.set()
+    if interrupted:
+        raise interrupted
+    if "error" in box:
+        raise box["error"]
+    return box["value"]

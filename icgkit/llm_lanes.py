@@ -1,0 +1,302 @@
+"""Three ways to a model: the OpenAI form straight over HTTP, litellm, and the offline worker.
+
+All take an addressed request and give the reply as a dict in the OpenAI form, or raise `Failed`.
+Names, parameters, keys and prices are litellm's in each of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from icgkit.errors import CallError
+from icgkit.llm_limits import Limits, retry_after
+from icgkit.secrets import mask
+
+if TYPE_CHECKING:
+    import aiohttp
+
+    from icgkit.llm import Addressed
+
+OPENAI_FORM = frozenset(
+    {"openai", "custom_openai", "hosted_vllm", "lm_studio", "litellm_proxy", "openai_like"}
+)
+"""Providers whose messages go over the wire as they are."""
+PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+
+
+class Failed(Exception):
+    """One attempt that gave no reply."""
+
+    def __init__(self, what: str, *, passing: bool, after: float | None = None) -> None:
+        super().__init__(mask(what)[:2000])
+        self.passing = passing
+        self.after = after
+
+
+class Lane(Protocol):
+    """A way to one model with one set of parameters."""
+
+    provider: str
+    params: dict[str, Any]
+    """Effective parameters, as recorded."""
+
+    async def send(self, asked: Addressed) -> dict[str, Any]:
+        """Send once; return the reply in the OpenAI form or raise `Failed`."""
+        ...
+
+    async def close(self) -> None:
+        """Free what the lane holds."""
+        ...
+
+
+def load_litellm() -> Any:
+    """Import litellm with its bundled price map, without network and without chatter."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    os.environ.setdefault("LITELLM_LOG", "ERROR")
+    import litellm
+
+    litellm.suppress_debug_info = True
+    litellm.drop_params = False
+    return litellm
+
+
+def _key(params: Mapping[str, Any], model: str) -> str | None:
+    name = params.get("api_key_env")
+    if name and not os.environ.get(name):
+        raise CallError(
+            f"model {model}: environment variable {name} is not set", remedy="set it, or put it in .env"
+        )
+    return os.environ[name] if name else None
+
+
+class StraightLane:
+    """The OpenAI form over one kept aiohttp session; the body is put together once."""
+
+    def __init__(
+        self, model: str, provider: str, base: str, key: str | None, params: dict[str, Any], limits: Limits
+    ) -> None:
+        self.provider, self.params = provider, params
+        self._url = base.rstrip("/") + "/chat/completions"
+        self._limits = limits
+        self._session: aiohttp.ClientSession | None = None
+        body = {k: v for k, v in params.items() if k not in ("extra_body", "extra_headers", "stream")}
+        body |= params.get("extra_body") or {}
+        self._tail = "," + json.dumps(body)[1:] if body else "}"
+        self._head = '{"model":' + json.dumps(model) + ',"messages":'
+        self._headers = {"Content-Type": "application/json", **(params.get("extra_headers") or {})}
+        if key:
+            self._headers["Authorization"] = f"Bearer {key}"
+
+    def body(self, asked: Addressed) -> bytes:
+        """Return the bytes to send; images go in as they are, unparsed."""
+        from icgkit.llm import _image_sha
+
+        data = (self._head + asked.skeleton + self._tail).encode()
+        for url in asked.images:
+            token = f'"url":"sha256:{_image_sha(url)}"'.encode()
+            data = data.replace(token, b'"url":"' + json.dumps(url)[1:-1].encode() + b'"')
+        return data
+
+    def _open(self) -> aiohttp.ClientSession:
+        import aiohttp
+
+        limits = self._limits
+        timeout = aiohttp.ClientTimeout(
+            total=limits.timeout, sock_connect=limits.connect_timeout, sock_read=limits.timeout
+        )
+        connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=60)
+        return aiohttp.ClientSession(connector=connector, timeout=timeout, trust_env=True)
+
+    async def send(self, asked: Addressed) -> dict[str, Any]:
+        """Post once."""
+        import aiohttp
+
+        if self._session is None:
+            self._session = self._open()
+        try:
+            data = aiohttp.BytesPayload(self.body(asked)) if False else self.body(asked)
+            async with self._session.post(self._url, data=data, headers=self._headers) as reply:
+                got = await reply.read()
+                status, headers = reply.status, reply.headers
+        except TimeoutError as exc:
+            raise Failed(f"Timeout: {exc or 'no answer in time'}", passing=True) from None
+        except aiohttp.ClientError as exc:
+            raise Failed(f"{type(exc).__name__}: {exc}", passing=True) from None
+        if status != 200:
+            text = got[:1000].decode("utf-8", "replace")
+            raise Failed(
+                f"HTTP {status}: {text}",
+                passing=status in PASSING,
+                after=retry_after(headers.get("Retry-After")),
+            )
+        try:
+            raw = json.loads(got)
+        except ValueError as exc:
+            raise Failed(f"reply is not JSON: {exc}", passing=True) from None
+        if not isinstance(raw, dict):
+            raise Failed("reply is not a JSON object", passing=True)
+        return raw
+
+    async def close(self) -> None:
+        """Close the session."""
+        if self._session is not None:
+            await self._session.close()
+
+
+class LitellmLane:
+    """Any provider, through litellm.acompletion."""
+
+    def __init__(
+        self,
+        model: str,
+        provider: str,
+        base: str | None,
+        key: str | None,
+        params: dict[str, Any],
+        limits: Limits,
+    ) -> None:
+        import httpx
+
+        self.provider, self.params = provider, params
+        self._model = model
+        self._call = {**params, "api_base": base, "api_key": key}
+        self._timeout = httpx.Timeout(limits.timeout, connect=limits.connect_timeout)
+
+    async def send(self, asked: Addressed) -> dict[str, Any]:
+        """Call once, without litellm's own retries."""
+        litellm = load_litellm()
+        try:
+            reply = await litellm.acompletion(
+                model=self._model,
+                messages=asked.request.messages,
+                timeout=self._timeout,
+                num_retries=0,
+                max_retries=0,
+                **self._call,
+            )
+        except Exception as exc:
+            raise failed(exc) from None
+        raw: dict[str, Any] = reply.model_dump()
+        hidden = getattr(reply, "_hidden_params", None) or {}
+        raw["_cost"] = hidden.get("response_cost")
+        return raw
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def failed(exc: Exception) -> Failed:
+    """Turn an exception of litellm into a failed attempt."""
+    status = getattr(exc, "status_code", None)
+    response = getattr(exc, "response", None)
+    headers = getattr(exc, "litellm_response_headers", None) or getattr(response, "headers", None) or {}
+    name = type(exc).__name__
+    passing = name in ("Timeout", "APIConnectionError") or status in PASSING
+    if name in (
+        "ContentPolicyViolationError",
+        "UnsupportedParamsError",
+        "AuthenticationError",
+        "NotFoundError",
+    ):
+        passing = False
+    return Failed(f"{name}: {exc}", passing=passing, after=retry_after(headers.get("retry-after")))
+
+
+def open_lane(asked: Addressed, limits: Limits) -> Lane:
+    """Choose the way to a model and check that it can be walked.
+
+    Raises
+    ------
+    CallError
+        For a model that litellm does not know, a missing key or a parameter that it rejects.
+    """
+    from icgkit.llm import provider_of, sent_params
+
+    request = asked.request
+    params = sent_params(request.params)
+    if provider_of(request.model) == "offline":
+        from icgkit.llm_worker import OfflineLane
+
+        return OfflineLane(request.model, params)
+    litellm = load_litellm()
+    try:
+        model, provider, found_key, base = litellm.get_llm_provider(
+            request.model, api_base=asked.endpoint, api_key=_key(request.params, request.model)
+        )
+    except Exception as exc:
+        raise CallError(
+            f"unknown model {request.model!r}",
+            got=str(exc).split("\n")[0][:200],
+            remedy="see https://docs.litellm.ai/docs/providers; a server that speaks the OpenAI form is "
+            "openai/NAME with api_base",
+        ) from None
+    key = _key(request.params, request.model) or found_key
+    key = key or _key_from_environment(litellm, request.model, provider, base)
+    effective = _effective(litellm, model, provider, params, request.model)
+    if provider in OPENAI_FORM and _plain(litellm, model, provider):
+        return StraightLane(model, provider, base or "https://api.openai.com/v1", key, effective, limits)
+    return LitellmLane(
+        request.model, provider, asked.endpoint, _key(request.params, request.model), params, limits
+    )
+
+
+def _plain(litellm: Any, model: str, provider: str) -> bool:
+    """Say whether litellm would send the messages unchanged to /chat/completions."""
+    if provider != "openai":
+        return True
+    if litellm.OpenAIOSeriesConfig().is_model_o_series_model(model=model):
+        return False
+    try:
+        return str(litellm.get_model_info(model, provider).get("mode") or "chat") == "chat"
+    except Exception:
+        return True
+
+
+def _key_from_environment(litellm: Any, model: str, provider: str, base: str | None) -> str | None:
+    if provider == "openai":
+        key = os.environ.get("OPENAI_API_KEY")
+        if not key:
+            raise CallError(
+                "OPENAI_API_KEY is not set", remedy="set it, put it in .env, or name another as api_key_env"
+            )
+        return key
+    if provider in OPENAI_FORM:
+        return os.environ.get(f"{provider.upper()}_API_KEY")
+    state = litellm.validate_environment(model, api_base=base)
+    if not state["keys_in_environment"] and state["missing_keys"]:
+        names = ", ".join(state["missing_keys"])
+        raise CallError(f"model {model}: {names} not set", remedy="set it in the environment or in .env")
+    return None
+
+
+def _effective(litellm: Any, model: str, provider: str, params: dict[str, Any], name: str) -> dict[str, Any]:
+    """Map the parameters as litellm does for this model, without dropping any."""
+    from litellm.utils import get_optional_params
+
+    own = {k: v for k, v in params.items() if k in ("extra_body", "extra_headers")}
+    rest = {k: v for k, v in params.items() if k not in own}
+    try:
+        mapped = get_optional_params(model=model, custom_llm_provider=provider, drop_params=False, **rest)
+    except Exception as exc:
+        message = str(exc).removeprefix("litellm.UnsupportedParamsError: ").split(" To drop")[0]
+        raise CallError(
+            f"model {name} rejects a parameter: {message}",
+            got=params,
+            remedy="give this model other parameters in the study file, e.g. temperature = 1",
+        ) from None
+    extra = {**(mapped.pop("extra_body", None) or {}), **(own.get("extra_body") or {})}
+    mapped.pop("stream", None)
+    if extra:
+        mapped["extra_body"] = extra
+    if own.get("extra_headers"):
+        mapped["extra_headers"] = own["extra_headers"]
+    return mapped
+
+
+async def gather_close(lanes: list[Lane]) -> None:
+    """Close several lanes."""
+    await asyncio.gather(*(lane.close() for lane in lanes))
