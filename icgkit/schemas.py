@@ -234,6 +234,99 @@ SCHEMAS: dict[str, Schema] = {
             },
         ),
         Schema(
+            "precision",
+            (*CALL_KEY, "item", "judge"),
+            {
+                **_CALL,
+                "item": Column("Int64", "position of the proposed constraint in the reply, from 0"),
+                "judge": Column("String", "judge model as named to litellm"),
+                "valid": Column("Boolean", "the proposed constraint holds", "no verdict"),
+                "status": Column("String", "as in judgments"),
+            },
+        ),
+        Schema(
+            "adversarial",
+            (*CALL_KEY, "node_id"),
+            {
+                **_CALL,
+                "node_id": Column("String", "node shown to the model"),
+                "planted": Column("Boolean", "the node is the false one that was mixed in"),
+                "valid": Column("Boolean", "the model calls the node VALID", "no label read"),
+                "status": Column("String", "as in judgments"),
+            },
+        ),
+        Schema(
+            "plan",
+            (*CALL_KEY, "node_id", "judge"),
+            {
+                **_CALL,
+                "node_id": Column("String", "selected ground-truth node"),
+                "judge": Column("String", "judge model as named to litellm"),
+                "satisfied": Column("Boolean", "the plan has a step that satisfies it", "no verdict"),
+                "status": Column("String", "as in judgments"),
+            },
+        ),
+        Schema(
+            "leakage",
+            (*CASE_KEY, "node_id", "model", "form"),
+            {
+                **_CASE,
+                "node_id": Column("String", "node whose reason was shown"),
+                "model": Column("String", "model that guesses"),
+                "form": Column("String", "anon | orig: which reason was shown"),
+                "category": Column("String", "true category"),
+                "subtype": Column("String", "true subtype"),
+                "subtype_guess": Column("String", "guessed subtype", "no usable guess"),
+                "subtype_exact": Column("Boolean", "the guess is right", "no usable guess"),
+                "region_match": Column("String", "match | partial | none", "no usable guess"),
+            },
+        ),
+        Schema(
+            "human",
+            (*CASE_KEY, "node_id", "annotator", "condition"),
+            {
+                **_CASE,
+                "node_id": Column("String", "ground-truth node"),
+                "annotator": Column("String", "who answered"),
+                "condition": Column("String", "what the annotator was told"),
+                "found": Column("Boolean", "the answer names region, update and reason", "not answered"),
+            },
+        ),
+        Schema(
+            "audit",
+            (*CASE_KEY, "node_id", "annotator"),
+            {
+                **_CASE,
+                "node_id": Column("String", "re-verified node"),
+                "annotator": Column("String", "who re-verified it, blind"),
+                "exists": Column("Boolean", "the constraint exists", "not answered"),
+                "region": Column("Boolean", "the region is right", "not answered"),
+                "update": Column("Boolean", "the update is right", "not answered"),
+                "reason": Column("Boolean", "the reason is right", "not answered"),
+            },
+        ),
+        Schema(
+            "labels",
+            (*CASE_KEY, "node_id", "annotator"),
+            {
+                **_CASE,
+                "node_id": Column("String", "node to be classified"),
+                "annotator": Column("String", "who classified it"),
+                "subtype": Column("String", "chosen subtype", "not answered"),
+            },
+        ),
+        Schema(
+            "failures",
+            (*CALL_KEY, "node_id"),
+            {
+                **_CALL,
+                "node_id": Column("String", "node that was missed although it was told"),
+                "source": Column(
+                    "String", "visual grounding | constraint interpretation | instruction override"
+                ),
+            },
+        ),
+        Schema(
             "published",
             (),
             {
