@@ -328,3 +328,17 @@ def _homography(src: Sequence[Point], dst: Sequence[Point]) -> list[float]:
         rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
         right += [u, v]
     return [round(float(c), 12) for c in np.linalg.solve(np.array(rows, float), np.array(right, float))]
+
+
+def fit_size(text: str, family: str, width: float, largest: int, smallest: int = 9) -> int:
+    """Return the largest size (pixels) at which one line of text is no wider than `width`.
+
+    Examples
+    --------
+    >>> fit_size("a very long line of text", "plain", 100, 40) < fit_size("short", "plain", 100, 40)
+    True
+    """
+    for size in range(largest, smallest, -1):
+        if font(family, size).getlength(text) <= width:
+            return size
+    return smallest

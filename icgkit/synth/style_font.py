@@ -1,54 +1,255 @@
-"""Style templates whose sibling texts share a typeface, a weight or a case with the edited text."""
+"""Style templates whose sibling texts share size, width or weight with the edited text."""
 
 from __future__ import annotations
 
 from icgkit.synth.base import Ctx, Design, EdgeSpec, NodeSpec, Values, template
-from icgkit.synth.canvas import Canvas
-from icgkit.synth.words import LABELS
+from icgkit.synth.canvas import Canvas, fit_size, font
+from icgkit.synth.textures import surface
+
+TEXTS = ("label", "word", "brand", "person", "place", "dish", "color", "month")
+SHORT = ("Home", "Ideas", "Shop", "Prints", "Tickets", "Visit", "About", "Paper", "Notes", "Press", "Music", "Hire")
 
 
-@template("style_font_headings", nodes=("style_font", "style_font"), edits=("label", "word", "person"))
-def headings(ctx: Ctx) -> Design:
-    """A page with headings of one typeface; the edit renames one of them in a new typeface."""
-    edit = ctx.edit()
-    pal, size = ctx.palette(dark=False), ctx.size("tall")
-    faces = ctx.rng.sample(["office-bold", "bookish-bold", "code-bold"], 2)
-    body = ctx.face("sans")
+@template("style_font_headings", nodes=("style_font", "style_font", "style_font"), edits=TEXTS)
+def tabs(ctx: Ctx) -> Design:
+    """Doors, tabs or shelf plates of equal width: one type size for all, fixed by the longest text."""
+    pal, size = ctx.palette(), ctx.size("wide")
+    family = ctx.face(ctx.rng.choice(["sans", "serif", "slab", "condensed"]))
     w, h = size
-    names = ctx.rng.sample([x for x in LABELS if x not in (edit.old.text, edit.new.text)], ctx.n)
-    extras = ctx.copy(ctx.distractors)
+    n = ctx.n + 1
+    cell = (w - 80) / n - 16
+    words = ctx.rng.sample(SHORT, n - 1)
+    largest = 46 if ctx.salient else 36
+
+    def shared(text: str) -> int:
+        return min(fit_size(t, family, cell - 28, largest) for t in [text, *words])
+
+    edit = ctx.edit(lambda a, b: abs(shared(a.text) - shared(b.text)) >= 3)
+    place = ctx.rng.randrange(n)
+    order = [*range(n - 1)]
+    order.insert(place, -1)
+    y = h * (0.62 if ctx.far else 0.3)
+    title, sub = ctx.face("display"), ctx.copy(min(6, ctx.distractors + 1))
+    wood, seed = ctx.chance(0.4), ctx.seed()
+
+    def draw(c: Canvas, v: Values, twin: bool) -> None:
+        if wood:
+            c.paste(surface("wood", size, seed))
+        else:
+            c.rect((0, 0, w, h), pal.bg)
+        ty = h * (0.2 if ctx.far else 0.72)
+        c.rect((40, ty - 52, w - 40, ty + 60), pal.panel, radius=8)
+        c.text((64, ty - 12), sub[0], (title, 30), pal.ink, anchor="lm")
+        c.rect((64, ty + 20, w * 0.5, ty + 28), pal.muted, radius=4)
+        c.rect((64, ty + 36, w * 0.38, ty + 44), pal.muted, radius=4)
+        for k, i in enumerate(order):
+            x0 = 40 + k * (w - 80) / n + 8
+            c.rect((x0, y - 46, x0 + cell, y + 46), pal.panel if i >= 0 else pal.accent, radius=6, outline=pal.ink, width=2)
+            px = v["size"] if i < 0 else v.get(f"size{i}", v["size"])
+            with c.element("target" if i < 0 else f"tab{i}"):
+                c.text((x0 + cell / 2, y), v["target"] if i < 0 else words[i], (family, px),
+                       pal.ink if i >= 0 else pal.bg, anchor="mm")  # fmt: skip
+        for i, line in enumerate(sub[1:]):
+            c.text((w - 40, y + 76 + 20 * i if ctx.far else 30 + 18 * i), line, ("plain", 13), pal.ink if wood else pal.muted, anchor="rm")
+
+    def node(i: int) -> NodeSpec:
+        word = words[i]
+        return NodeSpec(
+            f"tab{i}", "style_font",
+            region=[f"plate “{word}” in the same row", f"the lettering “{word}”, {{where}}", f"neighbouring field with “{word}”"],
+            clean=["another field of the row, {where}", "a short text in one of the boxes, {where}", "the writing in a box at the {where}"],
+            update=["its type goes from {b_size} px to {a_size} px like the rest of the row",
+                    f"set “{word}” at {{a_size}} px, the size that “{{new}}” leaves room for",
+                    f"rescale “{word}” so that all fields are in one type size again"],
+            reason=["the row is set in one size, and the widest entry dictates it: “{new}” fits at {a_size} px",
+                    "type of equal rank has equal size here, and a box only holds “{new}” at {a_size} px",
+                    "fields are equally wide, so the longest word limits the letters of every field"],
+            anon=["items of one rank share their type size, which the widest of them dictates",
+                  "the edited text sets how large all its siblings may be",
+                  "a common size is only as large as the most demanding member allows"],
+        )  # fmt: skip
+
+    before, after = shared(edit.old.text), shared(edit.new.text)
+    odd = {f"size{i}": max(9, before + (5 if i % 2 else -6)) for i in range(n - 1)}
+    return Design(
+        size, draw, edit, before={"size": before}, after={"size": after}, twin=odd,
+        target_region=["highlighted plate of the row, {where}", "coloured field, {where}", "the filled box in the row"],
+        nodes=[node(i) for i in range(n - 1)],
+        edges=[EdgeSpec(f"tab{i}", f"tab{i + 1}", "same size",
+                        [f"“{words[i]}” and “{words[i + 1]}” keep one type size", "both fields are set alike"])
+               for i in range(n - 2)],
+        look="photo" if wood else "flat",
+    )  # fmt: skip
+
+
+@template("style_font_lockup", nodes=("style_font", "style_layout"), edits=TEXTS)
+def lockup(ctx: Ctx) -> Design:
+    """A name over a line that is tracked out to exactly the same width, between two rules."""
+    pal, size = ctx.palette(), ctx.size("square")
+    head, body = ctx.face("display"), ctx.face(ctx.rng.choice(["sans", "condensed", "serif"]))
+    w, h = size
+    line = ctx.rng.choice(["EST. BY THE RIVER", "MADE FOR SLOW DAYS", "SINCE WE REMEMBER", "GOODS & REPAIRS", "THE LONG WAY ROUND"])
+    px, small = (74, 20) if ctx.salient else (58, 17)
+    least = font(body, small).getlength(line) * 1.02
+
+    def fits(text: str) -> bool:
+        return least < font(head, px).getlength(text) < w * 0.84
+
+    for _ in range(40):
+        try:
+            edit = ctx.edit(lambda a, b: fits(a.text) and fits(b.text) and abs(font(head, px).getlength(a.text) - font(head, px).getlength(b.text)) > 30)
+            break
+        except Exception:  # noqa: BLE001 - no pair fits at this size: smaller type
+            px, small = max(30, px - 4), max(9, small - 2)
+            least = font(body, small).getlength(line) * 1.02
+    cy = h * ctx.rng.uniform(0.36, 0.5)
+    below = cy + px * 0.5 + (60 if ctx.far else 22)
+    ground, seed, extras = ctx.rng.choice(["paper", "flat", "cloth"]), ctx.seed(), ctx.copy(ctx.distractors)
+    badge = ctx.rng.choice(["ring", "stars", "leaf"])
 
     def draw(c: Canvas, v: Values, twin: bool) -> None:
         c.rect((0, 0, w, h), pal.bg)
-        rows = [("target", v["target"], v["head"])]
-        rows += [(f"head{i}", n, v[f"face{i}"]) for i, n in enumerate(names)]
-        for i, (element, text, face) in enumerate(rows):
-            y = 60 + i * 190
-            with c.element(element):
-                c.text((60, y), text, (face, 34), pal.ink)
-            for k in range(3):
-                c.rect((60, y + 62 + 24 * k, w - 60 - 40 * (k == 2), y + 72 + 24 * k), pal.panel)
-        for i, line in enumerate(extras):
-            c.text((60, h - 30 - 20 * i), line, (body, 13), pal.muted, anchor="ls")
+        if ground != "flat":
+            c.paste(surface(ground, size, seed, pal.bg))
+        for k in range(3):
+            x = w / 2 + (k - 1) * 46
+            if badge == "ring":
+                c.ellipse((x - 16, cy - px - 70, x + 16, cy - px - 38), outline=pal.accent, width=3)
+            elif badge == "stars":
+                c.polygon([(x, cy - px - 72), (x + 9, cy - px - 54), (x, cy - px - 36), (x - 9, cy - px - 54)], pal.accent)
+            else:
+                c.pie((x - 20, cy - px - 76, x + 20, cy - px - 36), 40, 150, pal.accent)
+        with c.element("target"):
+            c.text((w / 2, cy), v["target"], (head, px), pal.ink, anchor="mm")
+        wide = font(head, px).getlength(v["target"]) if not twin else w * 0.55
+        with c.element("line"):
+            gap = (wide - sum(font(body, small).getlength(ch) for ch in line)) / (len(line) - 1) if not twin else 2
+            c.text((w / 2, below + 22), line, (body, small), pal.accent, anchor="mm", spacing=gap)
+        if ctx.n > 1:
+            with c.element("rule"):
+                c.rect((w / 2 - wide / 2, below + 48, w / 2 + wide / 2, below + 54), pal.ink)
+        for i, text in enumerate(extras):
+            c.text((w / 2 + (i % 2 - 0.5) * w * 0.44, h - 34 - 26 * (i // 2)), text, (body, 15), pal.muted, anchor="mm")
 
-    a, b = faces
     return Design(
-        size, draw, edit,
-        before={"head": a, "face0": a, "face1": a},
-        after={"head": b, "face0": b, "face1": b},
-        twin={"face0": "narrow", "face1": "cafe"},
-        target_region=["heading of the page, {where}", "first heading, {where}", "title line in the {where}"],
+        size, draw, edit, before={}, after={},
+        target_region=["big name of the mark, {where}", "upper line of the logo", "wordmark in the {where}"],
         nodes=[
             NodeSpec(
-                f"head{i}", "style_font",
-                region=[f"heading “{name}” in the {{where}}" for name in names[i : i + 1]],
-                clean=["one line of text further down, {where}"],
-                update=["is set in the same face as the new heading"],
-                reason=["all headings of the page share one typeface"],
-                anon=["elements of one rank look alike, and one of them has changed"],
-            )
-            for i in range(ctx.n)
+                "line", "style_font",
+                region=[f"letterspaced line “{line}”", "tracked capitals under the wordmark", "small line of the logo, {where}"],
+                clean=["smaller text below the large one", "second line of the group, {where}", "a line of little capitals at the {where}"],
+                update=["its letterspacing changes until it is as wide as “{new}”", "track the small capitals to the width of the new wordmark",
+                        "space the letters of the lower line anew so that it ends flush with “{new}”"],
+                reason=["both lines of the mark are set flush left and right; “{new}” has another width than “{old}”",
+                        "the tracking of the lower line was chosen to match the wordmark, whose width is no longer the same",
+                        "a mark like this is justified: its second line takes the measure of the first"],
+                anon=["two texts are set to equal measure, and one of them now has another",
+                      "spacing between characters was adjusted to the width of the edited text",
+                      "the pair is flush at both ends only when the spacing is adapted"],
+            ),
+            NodeSpec(
+                "rule", "style_layout",
+                region=["thick rule that closes the mark", "bar under the letterspaced line", "closing stroke of the logo, {where}"],
+                clean=["horizontal bar at the {where}", "the stroke below the texts", "a straight bar under the group"],
+                update=["redraw the bar from the first to the last letter of “{new}”", "stretch or shorten the rule to the new measure",
+                        "both ends of the stroke move to the margins of “{new}”"],
+                reason=["the rule is exactly as wide as the wordmark", "mark and stroke end on the same verticals",
+                        "a bar that overhangs or falls short would break the block"],
+                anon=["an ornament ends where the edited text ends", "its extent is tied to the measure of the text",
+                      "edges of the group are aligned and one has moved"],
+            ),
         ],
-        edges=[EdgeSpec("head0", "head1", "same style", ["both headings keep one typeface"])],
+        edges=[EdgeSpec("line", "rule", "flush edges", ["line and rule end on the same verticals", "both take the width of the wordmark"])],
+        look="flat" if ground == "flat" else "photo",
+    )  # fmt: skip
+
+
+@template("style_font_leader", nodes=("style_font", "style_font", "style_color"), edits=("number", "price", "percent", "year"))
+def leader(ctx: Ctx) -> Design:
+    """A list in which the highest entry alone is set in bold: the edit passes the bold to another."""
+    edit = ctx.edit(lambda a, b: abs(a["value"] - b["value"]) >= 4)
+    pal, size = ctx.palette(), ctx.size("tall")
+    family = ctx.rng.choice(["office", "slab", "narrow", "novel", "plain"])
+    w, h = size
+    low, high = sorted((edit.old["value"], edit.new["value"]))
+    middle = ctx.rng.randint(low + 1, high - 1) if edit.kind != "percent" else (low + high) // 10 * 5
+    middle = middle if low < middle < high else (low + high) // 2
+    shape = {"price": "${}", "percent": "{}%"}.get(edit.kind, "{}")
+    rest = [max(1, low - ctx.rng.randint(1, 6) - 2 * i) for i in range(2 + ctx.distractors // 2)]
+    labels = ctx.rng.sample(["Aster", "Birch", "Comet", "Drum", "Ember", "Fjord", "Gale", "Heron", "Iris", "Jet"], len(rest) + 2)
+    rows = [("target", None), ("rival", shape.format(middle)), *((f"r{i}", shape.format(x)) for i, x in enumerate(rest))]
+    ctx.rng.shuffle(rows)
+    where_t, where_r = (next(i for i, r in enumerate(rows) if r[0] == k) for k in ("target", "rival"))
+    if ctx.far and abs(where_t - where_r) < 2:
+        rows.insert(0 if where_r > where_t else len(rows), rows.pop(where_t))
+    title = ctx.rng.choice(["Club table", "This week’s list", "Standings", "Round by round", "The board"])
+    px, step = 28 if ctx.salient else 22, min(72, (h - 210) // len(rows))
+    head = ctx.face("display")
+
+    def draw(c: Canvas, v: Values, twin: bool) -> None:
+        c.rect((0, 0, w, h), pal.bg)
+        c.text((48, 70), title, (head, 38), pal.ink, anchor="lm")
+        c.rect((48, 104, w - 48, 107), pal.accent)
+        c.text((48, 128), "highest entry in bold" if not twin else "bold: guests of the day", (family, 15), pal.muted, anchor="lm")
+        for i, (key, value) in enumerate(rows):
+            y = 176 + i * step
+            bold = v["bold"] == key
+            face = f"{family}-bold" if bold else family
+            c.rect((48, y + step / 2 - 1, w - 48, y + step / 2), pal.panel)
+            # Where only the value is a node, its label keeps one weight.
+            lead = face if key in ("target", "rival") and ctx.n > 1 else family
+            with c.element({"target": "target", "rival": "name"}.get(key, "row")):
+                c.text((84, y), labels[i], (lead, px), pal.ink, anchor="lm")
+            with c.element({"target": "target", "rival": "value"}.get(key, "row")):
+                c.text((w - 60, y), value or v["target"], (face, px), pal.ink, anchor="rm")
+            if ctx.n > 2 and key in ("target", "rival") and bold:
+                with c.element("target" if key == "target" else "dot"):
+                    c.ellipse((54, y - 8, 70, y + 8), pal.accent)
+        c.text((48, h - 30), "updated by hand", (family, 13), pal.muted, anchor="lm")
+
+    first, then = ("target", "rival") if edit.old["value"] > edit.new["value"] else ("rival", "target")
+    gets = then == "rival"
+    rival = labels[next(i for i, r in enumerate(rows) if r[0] == "rival")]
+    verb, look_ = ("takes over the bold", "bold") if gets else ("loses the bold", "regular")
+    return Design(
+        size, draw, edit, before={"bold": first}, after={"bold": then}, twin={"bold": "r0"},
+        target_region=["entry of the list, {where}", "figure at the end of a row, {where}", "one row of the table, {where}"],
+        nodes=[
+            NodeSpec(
+                "value", "style_font",
+                region=[f"figure {shape.format(middle)} beside {rival}", f"{rival}’s entry in the right column", f"value of the row {rival}, {{where}}"],
+                clean=["a figure in another row, {where}", "the end of a row at the {where}", "one of the other entries, {where}"],
+                update=[f"it {verb} weight", f"is now set in {look_} type", f"{shape.format(middle)} appears in {look_}"],
+                reason=[f"only the highest entry is bold, and {shape.format(middle)} {'beats' if gets else 'is beaten by'} {{new}}",
+                        f"weight marks the maximum of the list, which with {{new}} is {'this one' if gets else 'the edited one'}",
+                        "the note under the title ties bold type to the top value, and the order has changed"],
+                anon=["weight singles out the greatest entry, and which one that is has changed",
+                      "an emphasis depends on a comparison with the edited value",
+                      "a typographic rule stated in the picture picks another item now"],
+            ),
+            NodeSpec(
+                "name", "style_font",
+                region=[f"row label {rival}", f"the word {rival} on the left", f"left end of the row with {shape.format(middle)}"],
+                clean=["a word at the start of a row, {where}", "left-hand text, {where}", "one of the row titles, {where}"],
+                update=[f"{rival} {verb} as well", f"set the word {rival} in {look_} type", f"its weight becomes {look_}"],
+                reason=["a row is set in one weight from end to end", f"label and figure of {rival} are one entry and look alike",
+                        "bold reaches across the whole of the winning row"],
+                anon=["parts of one entry have one weight", "the emphasis covers an entry as a whole", "it is styled like its partner in the same row"],
+            ),
+            NodeSpec(
+                "dot", "style_color",
+                region=[f"place for the coloured disc before {rival}", f"marker spot left of {rival}", "round mark in front of the row, {where}"],
+                clean=["the margin in front of a row, {where}", "a small spot at the left edge", "left margin at the {where}"],
+                update=[f"{'a disc in the accent colour appears' if gets else 'the disc disappears'}",
+                        f"{'fill' if gets else 'clear'} the spot before {rival}", f"the accent colour {'moves here' if gets else 'leaves this row'}"],
+                reason=["the accent colour marks whoever leads", "colour and weight flag the same row, the leading one",
+                        "there is one coloured disc and it stands with the best entry"],
+                anon=["a colour flags the leading item, and the lead has changed hands",
+                      "the mark moves with the rank", "one accent exists and follows a comparison"],
+            ),
+        ],
+        edges=[EdgeSpec("value", "name", "same weight", ["label and figure of one row change weight together", "one row, one weight"]),
+               EdgeSpec("value", "dot", "one winner", ["disc and bold type flag the same row", "whoever is bold also has the disc"])],
         look="flat",
     )  # fmt: skip
