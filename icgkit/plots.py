@@ -30,7 +30,7 @@ _KNOWN = (
 STYLE: Any = {
     "font.size": 9, "axes.titlesize": 10, "axes.labelsize": 9, "axes.edgecolor": INK, "text.color": INK,
     "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK, "axes.spines.top": False,
-    "axes.spines.right": False, "axes.grid": False, "legend.frameon": False, "figure.dpi": 110,
+    "axes.spines.right": False, "axes.grid": False, "figure.dpi": 110,
     "savefig.dpi": 200, "svg.fonttype": "none", "pdf.fonttype": 42, "axes.titlelocation": "left",
 }  # fmt: skip
 
@@ -117,7 +117,7 @@ def category_legend(ax: Axes, **kwargs: Any) -> Axes:
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], marker="o", ls="", color=c.color, label=c.label) for c in CATEGORIES.values()]
-    ax.legend(handles=handles, **kwargs)
+    ax.legend(handles=handles, frameon=False, **kwargs)
     return ax
 
 
@@ -167,7 +167,7 @@ def draw_points(
     ax.grid(axis="y", color=GRID, lw=0.7)
     ax.set_axisbelow(True)
     ax.set_ylabel(ylabel)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, fontsize=8)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, fontsize=8, frameon=False)
     return ax
 
 
@@ -203,7 +203,7 @@ def draw_categories(
     ax.grid(axis="y", color=GRID, lw=0.7)
     ax.set_axisbelow(True)
     ax.set_ylabel(ylabel)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=5, fontsize=8)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=5, fontsize=8, frameon=False)
     return ax
 
 
@@ -250,7 +250,7 @@ def draw_curves(frame: pl.DataFrame, ax: Axes, *, x: str, hue: str, xlabel: str,
     ax.set_ylabel(ylabel)
     ax.grid(color=GRID, lw=0.7)
     ax.set_axisbelow(True)
-    ax.legend(fontsize=8)
+    ax.legend(fontsize=8, frameon=False)
     return ax
 
 
@@ -270,7 +270,7 @@ def draw_grid(frame: pl.DataFrame, ax: Axes, *, row: str, xlabel: str = "") -> A
     ax.set_xticks(range(len(names)), [n.replace("|", "\n") for n in names], fontsize=7.5)
     ax.set_yticks(range(frame.height), [textwrap.fill(str(v), 34) for v in frame[row]], fontsize=8)
     ax.set_xlim(-0.5, len(names) - 0.5)
-    ax.set_ylim(frame.height - 0.5, -0.5)
+    ax.set_ylim(max(frame.height, 4) - 0.5, -0.5)
     ax.tick_params(length=0)
     ax.xaxis.tick_top()
     for spine in ax.spines.values():

@@ -239,6 +239,10 @@ def _latex_template() -> Template:
     return env.get_template("tables/table.tex.j2")
 
 
+_EXTRA = 0.68
+"""Height of each further line of a cell, in lines: wrapped text is set tighter than rows."""
+
+
 def _draw(table: Table) -> Figure:
     """Draw a table: one line a row, columns as wide as their longest cell."""
     import textwrap
@@ -251,14 +255,14 @@ def _draw(table: Table) -> Figure:
     widths = [
         max(max(map(len, t.split("\n"))) for t in column) + 2.5 for column in zip(*wrapped, strict=True)
     ]
-    heights = [max(t.count("\n") for t in row) + 1 for row in wrapped]
+    heights = [1 + _EXTRA * max(t.count("\n") for t in row) for row in wrapped]
     total = max(sum(widths), 52)
     caption = textwrap.fill(f"{table.id}. {table.caption}", int(total * 1.02))
     notes = [textwrap.fill(n, int(total * 1.18)) for n in table.notes]
     line, char = 0.235, 0.083
     over = 1 if table.spanners else 0
-    n_lines = caption.count("\n") + 1.9 + over + sum(heights) + 0.5 * len(heights) * 0.4 + 0.4
-    n_lines += sum(n.count("\n") + 1 for n in notes) * 0.86
+    n_lines = _EXTRA * caption.count("\n") + 1.9 + over + sum(heights) + 0.5 * len(heights) * 0.4 + 0.4
+    n_lines += sum(0.86 + _EXTRA * 0.86 * n.count("\n") for n in notes)
     fig = Figure(figsize=(total * char + 0.3, n_lines * line + 0.25))
     ax = fig.add_axes((0, 0, 1, 1))
     ax.set_axis_off()
@@ -266,7 +270,7 @@ def _draw(table: Table) -> Figure:
     ax.set_ylim(n_lines + 0.5, -0.5)
     style: dict[str, Any] = {"va": "top", "fontsize": 9.5}
     ax.text(0, 0, caption, weight="bold", **style)
-    y = caption.count("\n") + 1.7
+    y = _EXTRA * caption.count("\n") + 1.55
     left = [sum(widths[:i]) for i in range(len(widths))]
     ax.plot([0, total], [y - 0.25] * 2, color="black", lw=1.2)
     if over:
@@ -294,5 +298,5 @@ def _draw(table: Table) -> Figure:
     y += 0.25
     for note in notes:
         ax.text(0, y, note, va="top", fontsize=8, color="#333333")
-        y += (note.count("\n") + 1) * 0.86
+        y += 0.86 + _EXTRA * 0.86 * note.count("\n")
     return fig
