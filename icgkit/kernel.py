@@ -22,10 +22,8 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
@@ -34,27 +32,15 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
 from icgkit.errors import CallError
 
-PRELOADED = (
-    *("ipykernel.ipkernel", "ipykernel.kernelapp", "ipykernel.zmqshell", "IPython.core.pylabtools"),
-    *("numpy", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_pdf"),
-    *("matplotlib.backends.backend_svg", "fontTools.subset", "PIL.PngImagePlugin", "PIL.JpegImagePlugin"),
-    *("scipy.stats", "pandas", "seaborn", "polars", "jinja2"),
-    *(f"icgkit.{m}" for m in ("taxonomy", "graph", "load", "display", "outputs", "metrics", "tables")),
-    *(f"icgkit.{m}" for m in ("plots", "prompts", "replies", "cache")),
-)
-"""What the server imports; a module that is absent is left to the notebook, which will say so."""
-
-QUIET_THREADS = {"polars-ooc-clea"}
-"""Threads that sleep from the moment of import until data outgrow memory; they hold no lock."""
-
 SERVER_ENV = {
     # One numeric thread and no background purging: threads do not survive a fork.
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "_RJEM_MALLOC_CONF": "background_thread:false",
-    # What an ordinary kernel sets before the first import of matplotlib.
-    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
 }
+
+
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 
 
 def can_fork() -> bool:
@@ -67,108 +53,26 @@ def can_fork() -> bool:
 
 def kernel_env(**extra: str) -> dict[str, str]:
     """Return the environment of kernels: ours, with bytecode allowed, else each start recompiles."""
-    return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | extra
-
-
-# -- the server's side -----------------------------------------------------------------------------
-
-
-def serve(fd: int) -> NoReturn:
-    """Import, then fork on request until the other end of the socket is closed.
-
-    Requests and answers are lines of JSON: `{"op": "fork", "file": ..., "env": ..., "cwd": ...}`
-    gives `{"pid": ...}`; `{"op": "poll", "pid": ...}` gives `{"code": null or int}`.
-    """
-    sys.path[:] = [p for p in sys.path if p]
-    for name in PRELOADED:
-        with contextlib.suppress(ImportError):
-            if find_spec(name.split(".")[0]) is not None:
-                import_module(name)
-    threads = _threads() - QUIET_THREADS
-    import gc
-
-    gc.collect()
-    gc.freeze()  # The children's collector leaves the shared pages alone.
-    control = socket.socket(fileno=fd)
-    stream = control.makefile("rw", encoding="utf-8", newline="\n")
-    children: dict[int, int | None] = {}
-    for line in stream:
-        request = json.loads(line)
-        if request["op"] == "ready":
-            answer: dict[str, Any] = {"threads": sorted(threads)}
-        elif request["op"] == "fork":
-            pid = os.fork()
-            if pid == 0:
-                control.close()
-                _become_kernel(request)
-            children[pid] = None
-            answer = {"pid": pid}
-        else:
-            pid = request["pid"]
-            if children.get(pid, 0) is None:
-                done, status = os.waitpid(pid, os.WNOHANG)
-                if done:
-                    children[pid] = os.waitstatus_to_exitcode(status)
-            answer = {"code": children.get(pid, 1)}
-        stream.write(json.dumps(answer) + "\n")
-        stream.flush()
-    for pid, code in children.items():
-        if code is None:
-            with contextlib.suppress(OSError):
-                os.killpg(pid, signal.SIGKILL)
-    os._exit(0)
-
-
-def _threads() -> set[str]:
-    """Return the names of this process's threads other than the main one."""
-    tasks = Path("/proc/self/task")
-    return {
-        (task / "comm").read_text().strip() for task in tasks.iterdir() if task.name != str(os.getpid())
-    }
-
-
-def _become_kernel(request: dict[str, Any]) -> NoReturn:
-    """Turn the fork into an IPython kernel; never return."""
-    code = 1
-    try:
-        os.setsid()
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.environ.clear()
-        os.environ.update(request["env"] | {"JPY_PARENT_PID": str(os.getppid())})
-        os.chdir(request["cwd"])
-        import numpy as np
-        from ipykernel.kernelapp import IPKernelApp
-
-        np.random.seed()  # noqa: NPY002 - the global state that a fork would otherwise share
-        sys.argv = ["ipykernel_launcher", *request["args"]]
-        IPKernelApp.launch_instance()
-        code = 0
-    except SystemExit as exc:
-        code = exc.code if isinstance(exc.code, int) else 1
-    finally:
-        import atexit
-
-        with contextlib.suppress(BaseException):
-            atexit._run_exitfuncs()
-        os._exit(code)
-
-
-# -- our side --------------------------------------------------------------------------------------
+    return {k: v for k, v in os.environ.items() if k != NO_BYTECODE} | extra
 
 
 class KernelServer:
     """A warm server process and the socket to it; safe to use from several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, **env: str) -> None:
         ours, theirs = socket.socketpair()
+        # What an ordinary kernel sets before the first import of matplotlib.
+        inline = os.environ.get("MPLBACKEND") or "module://matplotlib_inline.backend_inline"
+        self.env = {k: v for k, v in SERVER_ENV.items() if not k.startswith("_")}
+        self.env |= {"MPLBACKEND": inline, **env}
         self._lock = threading.Lock()
         self.folder = Path(tempfile.mkdtemp(prefix="icgkit-"))
         self._log = open(self.folder / "kernels.log", "wb")  # noqa: SIM115 - closed by close()
-        command = f"from icgkit.kernel import serve; serve({theirs.fileno()})"
+        command = f"from icgkit.kernel_server import serve; serve({theirs.fileno()})"
         self.process = subprocess.Popen(
             [sys.executable, "-c", command],
             pass_fds=[theirs.fileno()],
-            env=kernel_env(**SERVER_ENV),
+            env=kernel_env(**SERVER_ENV) | self.env,
             stdin=subprocess.DEVNULL,
             stdout=self._log,
             stderr=self._log,
@@ -233,7 +137,8 @@ class _ForkedProcess:
     stdin = stdout = stderr = None
 
     def __init__(self, server: KernelServer, pid: int) -> None:
-        self.server, self.pid, self.returncode = server, pid, None
+        self.server, self.pid = server, pid
+        self.returncode: int | None = None
 
     def poll(self) -> int | None:
         if self.returncode is None:
@@ -264,19 +169,32 @@ class _ForkedProcess:
 
 
 _server: KernelServer | None = None
+_processes: list[Any] = []
+_ended = threading.Event()
+
+
+def end_kernels() -> None:
+    """Kill every kernel started here that still runs, and let no other start, until the next block."""
+    _ended.set()
+    while _processes:
+        process = _processes.pop()
+        if process is not None and process.poll() is None:
+            with contextlib.suppress(OSError):
+                process.kill()
 
 
 @contextlib.contextmanager
-def warm_server() -> Iterator[KernelServer | None]:
+def warm_server(**env: str) -> Iterator[KernelServer | None]:
     """Keep a server for the kernels started inside the block; None where fork is not possible.
 
-    Nested blocks share one server.
+    `env` is added to the environment of its kernels. Nested blocks share one server.
     """
     global _server
+    _ended.clear()
     if not can_fork() or _server is not None:
         yield _server
         return
-    _server = KernelServer()
+    _server = KernelServer(**env)
     try:
         yield _server
     finally:
@@ -289,14 +207,20 @@ class ForkProvisioner(LocalProvisioner):
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
         """Start the kernel whose command line jupyter_client has made."""
+        if _ended.is_set():
+            raise CallError("no kernel is started any more: the run is being ended")
         server = _server
         if server is None or not server.usable():
-            return await super().launch_kernel(cmd, **kwargs)
+            kwargs["env"] = {k: v for k, v in (kwargs.get("env") or os.environ).items() if k != NO_BYTECODE}
+            info = await super().launch_kernel(cmd, **kwargs)
+            _processes.append(self.process)
+            return info
         args = cmd[cmd.index("ipykernel_launcher") + 1 :]
         cwd = str(kwargs.get("cwd") or Path.cwd())
-        env = kwargs.get("env") or kernel_env()
+        env = {**(kwargs.get("env") or kernel_env()), **server.env}
         pid = server.ask(op="fork", args=args, env=env, cwd=cwd)["pid"]
-        self.process = _ForkedProcess(server, pid)
+        self.process = _ForkedProcess(server, pid)  # type: ignore[assignment]
+        _processes.append(self.process)
         self.pid = self.pgid = pid
         self.cwd = cwd
         return self.connection_info

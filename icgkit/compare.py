@@ -1,0 +1,114 @@
+"""Compare two folders of results number by number."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+TOLERANCE = 1e-6
+"""Relative: differences below it come from the processor's arithmetic, not from the data."""
+
+_STATED = ("kind", "caption", "n", "dataset", "models", "cache", "note", "simulated", "seed", "published")
+
+
+class Difference(NamedTuple):
+    """One value that is not the same: where, what was committed, what came out now."""
+
+    file: str
+    place: str
+    committed: Any
+    now: Any
+
+    def __str__(self) -> str:
+        text = f"{self.file}: {self.place}: committed {self.committed!s}, now {self.now!s}"
+        try:
+            change = float(self.now) - float(self.committed)
+        except (TypeError, ValueError):
+            return text
+        return f"{text} (difference {change:+.6g})"
+
+
+def compare_folders(
+    committed: Path, now: Path, *, ids: Iterable[str] | None = None, tolerance: float = TOLERANCE
+) -> list[Difference]:
+    """Name every value of every CSV and sidecar that differs.
+
+    Parameters
+    ----------
+    committed, now : Path
+        Folders of `<id>.csv` and `<id>.json`.
+    ids : iterable of str, optional
+        Results to compare; all of both folders where None.
+    tolerance : float
+        Numbers a and b are the same if |a - b| <= tolerance * max(|a|, |b|), or both lie within
+        1e-12 of 0.
+    """
+    if ids is None:
+        ids = {p.stem for folder in (committed, now) for p in folder.glob("*.json")}
+    found: list[Difference] = []
+    for id in sorted(ids):
+        for ending in (".csv", ".json"):
+            a, b = committed / f"{id}{ending}", now / f"{id}{ending}"
+            if not (a.is_file() and b.is_file()):
+                if a.is_file() or b.is_file():
+                    found.append(Difference(a.name, "file", _there(a), _there(b)))
+            elif ending == ".csv":
+                found += _tables(a, b, tolerance)
+            else:
+                stated = [
+                    {k: v for k, v in json.loads(p.read_bytes()).items() if k in _STATED} for p in (a, b)
+                ]
+                found += [Difference(a.name, *d) for d in _values("", stated[0], stated[1], tolerance)]
+    return found
+
+
+def _there(path: Path) -> str:
+    return "there" if path.is_file() else "absent"
+
+
+def _tables(a: Path, b: Path, tolerance: float) -> Iterator[Difference]:
+    old, new = ([*csv.reader(p.read_text(encoding="utf-8").splitlines(keepends=True))] for p in (a, b))
+    if old[:1] != new[:1]:
+        yield Difference(a.name, "columns", *(",".join(t[0]) if t else "" for t in (old, new)))
+        return
+    if len(old) != len(new):
+        yield Difference(a.name, "number of rows", len(old) - 1, len(new) - 1)
+        return
+    header = old[0] if old else []
+    for number, (was, now) in enumerate(zip(old[1:], new[1:], strict=True), 1):
+        names = [v for v in now if v and _number(v) is None][:4]
+        for column, x, y in zip(header, was, now, strict=True):
+            if not _same(x, y, tolerance):
+                yield Difference(a.name, f"row {number} ({', '.join(names)}), {column}", x, y)
+
+
+def _values(place: str, a: Any, b: Any, tolerance: float) -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(a, dict) and isinstance(b, dict):
+        for key in sorted(a.keys() | b.keys()):
+            yield from _values(f"{place}.{key}".strip("."), a.get(key), b.get(key), tolerance)
+    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        for k, (x, y) in enumerate(zip(a, b, strict=True)):
+            yield from _values(f"{place}[{k}]", x, y, tolerance)
+    elif not _same(a, b, tolerance):
+        yield place, a, b
+
+
+def _same(a: Any, b: Any, tolerance: float) -> bool:
+    if a == b:
+        return True
+    x, y = _number(a), _number(b)
+    return x is not None and y is not None and math.isclose(x, y, rel_tol=tolerance, abs_tol=1e-12)
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None

@@ -1,0 +1,148 @@
+"""The gallery: one page of all results with what they rest on, one page of ours beside the paper's."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from icgkit.outputs import TABLE_MARKS, write_whole
+
+MAIN = ("T1", "F1", "F2", "T2", "T3", "F3", "T4")
+"""Ids of the study's main text, in its order."""
+FORMATS = (".csv", ".pdf", ".svg", ".png", ".html", ".tex", ".json")
+"""Endings in the order in which the gallery offers them."""
+SHOWN_PUBLISHED = 12
+"""Published values shown beside a result before the rest is folded away."""
+
+
+def read_results(folder: str | Path) -> list[dict[str, Any]]:
+    """Read the sidecars of a folder, in the order of the gallery, with what is there to show.
+
+    Returns
+    -------
+    list of dict
+        The sidecar's fields and: `group` (heading), `title` (first sentence of the caption), `rest`,
+        `picture` (file name or None), `size` (pixels), `fragment` (a table's HTML or None), `n_text`,
+        `links` (ending to file name).
+    """
+    folder = Path(folder)
+    results = []
+    for path in folder.glob("*.json"):
+        result = json.loads(path.read_bytes())
+        if not isinstance(result, dict) or result.get("id") != path.stem:
+            continue
+        id = path.stem
+        files = {e: f"{id}{e}" for e in FORMATS if (folder / f"{id}{e}").is_file()}
+        picture = next((f"{id}{e}" for e in (".png", ".thumb.png") if (folder / f"{id}{e}").is_file()), None)
+        title, rest = _split(result["caption"])
+        results.append(
+            result
+            | {"group": _group(id), "title": title, "rest": rest, "picture": picture, "links": files}
+            | {"size": _size(folder / picture) if picture else None, "n_text": n_text(result["n"])}
+            | {"fragment": _fragment(folder / f"{id}.html") if result["kind"] == "table" else None}
+        )
+    return sorted(results, key=lambda r: _order(r["id"]))
+
+
+def write_gallery(folder: str | Path) -> Path:
+    """Write `index.html` and `published.html` for the results of a folder; return the first.
+
+    The pages need nothing but the files beside them, follow the reader's light or dark setting, and
+    name for each result its caption, n, dataset and models.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    folder = Path(folder)
+    results = read_results(folder)
+    environment = Environment(
+        loader=PackageLoader("icgkit", "templates/gallery"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = number
+    groups = list(dict.fromkeys(r["group"] for r in results))
+    rows = [{"id": r["id"], "simulated": r["simulated"], **row} for r in results for row in r["published"]]
+    common = {
+        "results": results,
+        "groups": groups,
+        "rows": rows,
+        "shown": SHOWN_PUBLISHED,
+        "datasets": sorted({r["dataset"] for r in results}),
+    }
+    for page in ("published.html", "index.html"):
+        text = environment.get_template(f"{page}.j2").render(common)
+        write_whole(folder / page, text.encode())
+    return folder / "index.html"
+
+
+def n_text(n: Any) -> str:
+    """Say what the numbers rest on.
+
+    Examples
+    --------
+    >>> n_text({"cases": 461, "nodes": 1776})
+    '461 cases, 1,776 nodes'
+    """
+    if isinstance(n, dict):
+        return ", ".join(f"{v:,} {k}" if isinstance(v, int) else f"{v} {k}" for k, v in n.items())
+    return f"{n:,}" if isinstance(n, int) else str(n)
+
+
+def number(value: Any, *, sign: bool = False) -> str:
+    """Write a number with four significant digits, an absent one as a dash.
+
+    Examples
+    --------
+    >>> number(0.12345), number(12416.0), number(None), number(0.05, sign=True)
+    ('0.1235', '12,416', '–', '+0.05')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value
+    if float(value).is_integer() or abs(value) >= 10_000:
+        text = f"{value:+,.0f}" if sign else f"{value:,.0f}"
+    else:
+        text = f"{value:+.4g}" if sign else f"{value:.4g}"
+    return text.replace("-", "−")
+
+
+def _split(caption: str) -> tuple[str, str]:
+    """Cut a caption after its first sentence."""
+    match = re.match(r"(.{8,160}?[.!?])\s+(?=[A-Z0-9(])", caption, re.DOTALL)
+    return (match[1], caption[match.end() :]) if match else (caption, "")
+
+
+def _group(id: str) -> str:
+    if re.fullmatch(r"[TF]\d.*", id):
+        return "Main tables and figures"
+    return "Supplement" if re.match(r"(ST|SF|S-|S\d)", id) else "Beyond the study"
+
+
+def _order(id: str) -> tuple[Any, ...]:
+    groups = ("Main tables and figures", "Supplement", "Beyond the study")
+    base = re.match(r"[A-Z]+\d+", id)
+    main = MAIN.index(base[0]) if base and base[0] in MAIN else len(MAIN)
+    # Numbered results before named ones, numbers as numbers.
+    words = re.split(r"(\d+)", id)
+    natural = tuple((1, int(w), "") if w.isdigit() else (2, 0, w) for w in words)
+    return groups.index(_group(id)), main, not re.match(r"[A-Z]+\d", id), natural
+
+
+def _size(path: Path) -> tuple[int, int]:
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        return picture.size
+
+
+def _fragment(path: Path) -> str | None:
+    if not path.is_file():
+        return None
+    text = path.read_text(encoding="utf-8")
+    start, end = (text.find(mark) for mark in TABLE_MARKS)
+    return text[start + len(TABLE_MARKS[0]) : end].strip() if 0 <= start < end else None

@@ -1,0 +1,105 @@
+"""The process that warm kernels are forked from: it imports, waits, and forks on request."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NoReturn
+
+PRELOADED = (
+    *("ipykernel.ipkernel", "ipykernel.kernelapp", "ipykernel.zmqshell", "IPython.core.pylabtools"),
+    *("numpy", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_pdf"),
+    *("matplotlib.backends.backend_svg", "fontTools.subset", "PIL.PngImagePlugin", "PIL.JpegImagePlugin"),
+    *("scipy.stats", "pandas", "seaborn", "polars", "jinja2"),
+    *(f"icgkit.{m}" for m in ("taxonomy", "graph", "load", "display", "outputs", "metrics", "tables")),
+    *(f"icgkit.{m}" for m in ("plots", "prompts", "replies", "cache")),
+)
+"""What the server imports; a module that is absent is left to the notebook, which will say so."""
+
+QUIET_THREADS = {"polars-ooc-clea"}
+"""Threads that sleep from the moment of import until data outgrow memory; they hold no lock."""
+
+
+def serve(fd: int) -> NoReturn:
+    """Import, then fork on request until the other end of the socket is closed.
+
+    Requests and answers are lines of JSON: `{"op": "fork", "file": ..., "env": ..., "cwd": ...}`
+    gives `{"pid": ...}`; `{"op": "poll", "pid": ...}` gives `{"code": null or int}`.
+    """
+    sys.path[:] = [p for p in sys.path if p]
+    for name in PRELOADED:
+        with contextlib.suppress(ImportError):
+            if find_spec(name.split(".")[0]) is not None:
+                import_module(name)
+    threads = _threads() - QUIET_THREADS
+    import gc
+
+    gc.collect()
+    gc.freeze()  # The children's collector leaves the shared pages alone.
+    control = socket.socket(fileno=fd)
+    stream = control.makefile("rw", encoding="utf-8", newline="\n")
+    children: dict[int, int | None] = {}
+    for line in stream:
+        request = json.loads(line)
+        if request["op"] == "ready":
+            answer: dict[str, Any] = {"threads": sorted(threads)}
+        elif request["op"] == "fork":
+            pid = os.fork()
+            if pid == 0:
+                control.close()
+                _become_kernel(request)
+            children[pid] = None
+            answer = {"pid": pid}
+        else:
+            pid = request["pid"]
+            if children.get(pid, 0) is None:
+                done, status = os.waitpid(pid, os.WNOHANG)
+                if done:
+                    children[pid] = os.waitstatus_to_exitcode(status)
+            answer = {"code": children.get(pid, 1)}
+        stream.write(json.dumps(answer) + "\n")
+        stream.flush()
+    for pid, code in children.items():
+        if code is None:
+            with contextlib.suppress(OSError):
+                os.killpg(pid, signal.SIGKILL)
+    os._exit(0)
+
+
+def _threads() -> set[str]:
+    """Return the names of this process's threads other than the main one."""
+    tasks = Path("/proc/self/task")
+    return {(task / "comm").read_text().strip() for task in tasks.iterdir() if task.name != str(os.getpid())}
+
+
+def _become_kernel(request: dict[str, Any]) -> NoReturn:
+    """Turn the fork into an IPython kernel; never return."""
+    code = 1
+    try:
+        os.setsid()
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.environ.clear()
+        os.environ.update(request["env"] | {"JPY_PARENT_PID": str(os.getppid())})
+        os.chdir(request["cwd"])
+        import numpy as np
+        from ipykernel.kernelapp import IPKernelApp
+
+        np.random.seed()  # noqa: NPY002 - the global state that a fork would otherwise share
+        sys.argv = ["ipykernel_launcher", *request["args"]]
+        IPKernelApp.launch_instance()
+        code = 0
+    except SystemExit as exc:
+        code = exc.code if isinstance(exc.code, int) else 1
+    finally:
+        import atexit
+
+        with contextlib.suppress(BaseException):
+            atexit._run_exitfuncs()
+        os._exit(code)

@@ -1,0 +1,249 @@
+"""Read notebooks without running them: their parameters, and a fingerprint of all they rest on."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import os
+import platform
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from icgkit.errors import CallError, SchemaError, UnknownName
+from icgkit.load import sha256_of
+from icgkit.paths import project_root
+
+DOORS = {
+    "cli.py",
+    "doctor.py",
+    "gallery.py",
+    "kernel.py",
+    "kernel_server.py",
+    "reproduce.py",
+    "compare.py",
+    "notebooks.py",
+}
+"""Modules that no result depends on."""
+
+_SECRET_NAME = re.compile(r"(?i)(^|_)(key|apikey|token|secret|password|credentials?)(_|$)")
+_SECRET_VALUE = re.compile(r"(sk|gsk|xai|hf|pk|ghp|key)[-_][A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{30,}")
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """A notebook on disk: its cells and the literals of its parameters cell."""
+
+    path: Path
+    cells: tuple[Mapping[str, Any], ...] = field(repr=False)
+    parameters: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """File name without its ending."""
+        return self.path.stem
+
+
+def cell_source(cell: Mapping[str, Any]) -> str:
+    """Return the source of a cell as one string."""
+    source = cell.get("source", "")
+    return source if isinstance(source, str) else "".join(source)
+
+
+def cell_tags(cell: Mapping[str, Any]) -> list[str]:
+    """Return the tags of a cell."""
+    return list(cell.get("metadata", {}).get("tags", []))
+
+
+def read_notebook(path: str | Path) -> Notebook:
+    """Read a notebook and the literals that its parameters cell sets.
+
+    Raises
+    ------
+    SchemaError
+        If the file is no notebook, no cell is tagged `parameters`, or that cell holds anything but
+        `name = literal`: papermill would override a derived value too late or not at all.
+    """
+    path = Path(path)
+    try:
+        cells = json.loads(path.read_bytes().decode("utf-8-sig"))["cells"]
+    except (ValueError, KeyError, TypeError) as exc:
+        raise SchemaError(f"{path.name}: not a notebook: {exc}") from None
+    tagged = [c for c in cells if c.get("cell_type") == "code" and "parameters" in cell_tags(c)]
+    if len(tagged) != 1:
+        raise SchemaError(
+            f"{path.name}: {len(tagged)} code cells tagged 'parameters'",
+            allowed="one",
+            remedy="tag the first code cell; without the tag papermill sets nothing and only warns",
+        )
+    return Notebook(path, tuple(cells), literals(cell_source(tagged[0]), path.name))
+
+
+def literals(source: str, place: str = "parameters cell") -> dict[str, Any]:
+    r"""Return the names and values of a cell of `name = literal` lines.
+
+    Examples
+    --------
+    >>> literals('cache = "offline"  # a folder in data/cache\nseed = -1')
+    {'cache': 'offline', 'seed': -1}
+    """
+    values: dict[str, Any] = {}
+    for statement in ast.parse(source).body:
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        try:
+            if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Name):
+                raise ValueError
+            value = ast.literal_eval(statement.value)
+        except ValueError:
+            raise SchemaError(
+                f"{place}: parameters cell, line {statement.lineno}",
+                got=ast.unparse(statement),
+                allowed="name = literal",
+                remedy="derive values in the cells below",
+            ) from None
+        if target.id in values:
+            raise SchemaError(f"{place}: parameter {target.id} is set twice")
+        values[target.id] = value
+    return values
+
+
+def find_notebooks(folder: str | Path | None = None, only: Iterable[str] = ()) -> list[Notebook]:
+    """Read the notebooks of a folder, by default `notebooks/` of the project, in order of name.
+
+    Names that start with an underscore are left out. `only` keeps those whose name is given, or of
+    which a given word is a part (`T2`, `03_`).
+
+    Raises
+    ------
+    UnknownName
+        If a word of `only` fits no notebook.
+    """
+    folder = Path(folder) if folder else project_root() / "notebooks"
+    paths = sorted(p for p in folder.glob("*.ipynb") if not p.name.startswith(("_", ".")))
+    wanted = [Path(word).stem if word.endswith(".ipynb") else word for word in only]
+    chosen = set()
+    for word in wanted:
+        exact = [p for p in paths if p.stem == word]
+        fitting = exact or [p for p in paths if word.lower() in p.stem.lower()]
+        if not fitting:
+            raise UnknownName.among("notebook", word, (p.stem for p in paths))
+        chosen.update(fitting)
+    return [read_notebook(p) for p in paths if not wanted or p in chosen]
+
+
+def parse_parameters(pairs: Iterable[str]) -> dict[str, Any]:
+    """Turn `name=value` words into parameters; a value that is no Python literal is a string.
+
+    Raises
+    ------
+    SchemaError
+        For a word without `=`.
+    CallError
+        For something that looks like a key: papermill writes parameters into the notebook.
+
+    Examples
+    --------
+    >>> parse_parameters(["cache=offline", "seed=7", "models=['a', 'b']"])
+    {'cache': 'offline', 'seed': 7, 'models': ['a', 'b']}
+    """
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        name, sign, text = pair.partition("=")
+        if not sign or not name.isidentifier():
+            raise SchemaError("parameter", got=pair, allowed="name=value")
+        if _SECRET_NAME.search(name) or _SECRET_VALUE.search(text):
+            raise CallError(
+                f"parameter {name} looks like a secret, and parameters are written into notebooks",
+                remedy="put keys into the environment or into .env",
+            )
+        try:
+            values[name] = ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            values[name] = text
+    return values
+
+
+def share_parameters(notebooks: Iterable[Notebook], given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return for each notebook those of the given parameters that it has.
+
+    Raises
+    ------
+    UnknownName
+        If a parameter belongs to none of them.
+    SchemaError
+        If a value has another type than the notebook's default (an int may stand for a float).
+    """
+    notebooks = list(notebooks)
+    known = {name for notebook in notebooks for name in notebook.parameters}
+    for name in given:
+        if name not in known:
+            raise UnknownName.among("parameter", name, known)
+    shared: dict[str, dict[str, Any]] = {}
+    for notebook in notebooks:
+        own = {k: v for k, v in given.items() if k in notebook.parameters}
+        for name, value in own.items():
+            default = notebook.parameters[name]
+            same = type(value) is type(default) or (type(value) is int and type(default) is float)
+            if default is not None and value is not None and not same:
+                raise SchemaError(
+                    f"{notebook.name}: parameter {name}", got=value, allowed=type(default).__name__
+                )
+        shared[notebook.name] = own
+    return shared
+
+
+class Fingerprint:
+    """Hashes of what results rest on; each file is read once however many notebooks use it."""
+
+    def __init__(self, root: str | Path | None = None) -> None:
+        self.root = Path(root) if root else project_root()
+        self._folders: dict[Path, str] = {}
+        package = Path(__file__).parent
+        code = [p for p in sorted(package.rglob("*")) if p.suffix in {".py", ".md"} and p.name not in DOORS]
+        lock = self.root / "requirements.lock"
+        self._base = [
+            platform.python_version(),
+            *(f"{p.relative_to(package)} {sha256_of(p)}" for p in code),
+            sha256_of(lock) if lock.is_file() else "no lock file",
+            self._folder(self.root / "data" / "published"),
+        ]
+
+    def of(self, notebook: Notebook, given: Mapping[str, Any]) -> str:
+        """Return the fingerprint of a notebook run with these parameters."""
+        values = {**notebook.parameters, **given}
+        values.pop("out", None)
+        cells = [[c.get("cell_type"), cell_source(c), cell_tags(c)] for c in notebook.cells]
+        parts = [*self._base, json.dumps(cells), json.dumps(values, sort_keys=True, default=repr)]
+        for word in _words(values.values()):
+            parts += [self._folder(folder) for folder in self._data(word)]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def _data(self, word: str) -> Iterator[Path]:
+        """Yield the dataset and cache folders that a parameter names."""
+        for kind in ("cases", "cache"):
+            if re.fullmatch(r"[\w.-]+", word) and (self.root / "data" / kind / word).is_dir():
+                yield self.root / "data" / kind / word
+        if os.sep in word and Path(word).is_dir():
+            yield Path(word)
+
+    def _folder(self, folder: Path) -> str:
+        if folder not in self._folders:
+            files = sorted(p for p in folder.rglob("*") if p.is_file()) if folder.is_dir() else []
+            rows = [f"{p.relative_to(folder)} {sha256_of(p)}" for p in files]
+            setting = os.environ.get("ICGKIT_IMAGES_" + folder.name.upper().replace("-", "_"), "")
+            text = "\n".join([folder.name, setting, *rows])
+            self._folders[folder] = hashlib.sha256(text.encode()).hexdigest()
+        return self._folders[folder]
+
+
+def _words(values: Iterable[Any]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, (list, tuple, set)):
+            yield from _words(value)
+        elif isinstance(value, dict):
+            yield from _words(value.values())
