@@ -5,9 +5,10 @@ from __future__ import annotations
 from icgkit.synth.base import Ctx, Design, EdgeSpec, NodeSpec, Values, template
 from icgkit.synth.canvas import Canvas, fit_size, font
 from icgkit.synth.textures import surface
+from icgkit.synth.words import Item
 
 TEXTS = ("label", "word", "brand", "person", "place", "dish", "color", "month")
-SHORT = ("Home", "Ideas", "Shop", "Prints", "Tickets", "Visit", "About", "Paper", "Notes", "Press", "Music", "Hire")
+SHORT = ("Home", "Ideas", "Shop", "Prints", "Visit", "Paper", "Notes", "Tea", "Ink", "Hire", "Jobs", "Map")
 
 
 @template("style_font_headings", nodes=("style_font", "style_font", "style_font"), edits=TEXTS)
@@ -17,14 +18,24 @@ def tabs(ctx: Ctx) -> Design:
     family = ctx.face(ctx.rng.choice(["sans", "serif", "slab", "condensed"]))
     w, h = size
     n = ctx.n + 1
-    cell = (w - 80) / n - 16
     words = ctx.rng.sample(SHORT, n - 1)
     largest = 46 if ctx.salient else 36
+    room, ratio = (w - 80) / n - 16, ctx.rng.uniform(0.6, 0.72)
 
-    def shared(text: str) -> int:
+    def width(a: str, b: str) -> float:
+        """Width of a plate in which the longer of both texts needs smaller type."""
+        return min(room, 28 + max(font(family, largest).getlength(t) for t in (a, b, *words)) * ratio)
+
+    def shared(text: str, cell: float) -> int:
         return min(fit_size(t, family, cell - 28, largest) for t in [text, *words])
 
-    edit = ctx.edit(lambda a, b: abs(shared(a.text) - shared(b.text)) >= 3)
+    def differ(a: Item, b: Item) -> bool:
+        cell = width(a.text, b.text)
+        sizes = shared(a.text, cell), shared(b.text, cell)
+        return abs(sizes[0] - sizes[1]) >= 3 and min(sizes) >= 13
+
+    edit = ctx.edit(differ)
+    cell = width(edit.old.text, edit.new.text)
     place = ctx.rng.randrange(n)
     order = [*range(n - 1)]
     order.insert(place, -1)
@@ -43,7 +54,7 @@ def tabs(ctx: Ctx) -> Design:
         c.rect((64, ty + 20, w * 0.5, ty + 28), pal.muted, radius=4)
         c.rect((64, ty + 36, w * 0.38, ty + 44), pal.muted, radius=4)
         for k, i in enumerate(order):
-            x0 = 40 + k * (w - 80) / n + 8
+            x0 = w / 2 + (k - n / 2) * (cell + 16) + 8
             c.rect((x0, y - 46, x0 + cell, y + 46), pal.panel if i >= 0 else pal.accent, radius=6, outline=pal.ink, width=2)
             px = v["size"] if i < 0 else v.get(f"size{i}", v["size"])
             with c.element("target" if i < 0 else f"tab{i}"):
@@ -69,7 +80,7 @@ def tabs(ctx: Ctx) -> Design:
                   "a common size is only as large as the most demanding member allows"],
         )  # fmt: skip
 
-    before, after = shared(edit.old.text), shared(edit.new.text)
+    before, after = shared(edit.old.text, cell), shared(edit.new.text, cell)
     odd = {f"size{i}": max(9, before + (5 if i % 2 else -6)) for i in range(n - 1)}
     return Design(
         size, draw, edit, before={"size": before}, after={"size": after}, twin=odd,

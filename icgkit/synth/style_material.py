@@ -225,13 +225,13 @@ def chalked(ctx: Ctx) -> Design:
 @template("style_material_stitched", nodes=("style_material", "style_material"), edits=KINDS)
 def stitched(ctx: Ctx) -> Design:
     """A name embroidered on cloth, with puckers around it and a row of needle holes below."""
-    edit = ctx.edit()
+    face, gap = ctx.rng.choice(["slab-bold", "diner", "lively", "cafe-bold"]), ctx.rng.randint(7, 10)
+    edit = ctx.edit(lambda a, b: abs(font(face, 60).getlength(a.text) - font(face, 60).getlength(b.text)) > 4 * gap)
     size, at, extras = _setting(ctx)
-    seed, face = ctx.seed(), ctx.rng.choice(["slab-bold", "diner", "lively", "cafe-bold"])
+    seed = ctx.seed()
     w, h = size
     px = min(fit_size(t.text, face, w * 0.7, 104 if ctx.salient else 78) for t in (edit.old, edit.new))
     thread = ctx.rng.choice([(236, 196, 92), (236, 232, 220), (214, 92, 78), (120, 186, 170)])
-    gap = ctx.rng.randint(7, 10)
 
     def draw(c: Canvas, v: Values, twin: bool) -> None:
         c.paste(surface("cloth", size, seed))
