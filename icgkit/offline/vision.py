@@ -1,0 +1,258 @@
+"""Classical vision around the edited text: mirrored copies, shadows, texture, colour groups, charts.
+
+`observe` measures; it is run once for an image and an edited text and kept in the store. What the
+measurements mean for the edit is said in `rules_image`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from icgkit.offline.seeing import Line, Sight
+from icgkit.offline.store import remember
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
+
+WORK_SIDE = 512
+_HUES = (("red", 0), ("orange", 28), ("yellow", 52), ("green", 120), ("turquoise", 178), ("blue", 220), ("purple", 275), ("pink", 330), ("red", 360))  # fmt: skip
+
+
+def observe(sight: Sight, target: Line | None, text: str) -> dict[str, Any]:
+    """Measure an image around a line of text.
+
+    Returns
+    -------
+    dict
+        `mirror`: flipped copies (box, score 0..1, flip `h`, `v` or `hv`); `shadow`: score and
+        direction; `texture`: grey levels of grain beside the text; `same_color`: boxes; `bars`:
+        boxes and orientation; `rounds`: circles as boxes; `zones`: mean colours in a 3 x 3 grid;
+        `symmetric`: left-right likeness -1..1.
+    """
+    return remember("see", (sight.blob, text), lambda: _measure(sight, target))  # type: ignore[no-any-return]
+
+
+def _measure(sight: Sight, target: Line | None) -> dict[str, Any]:
+    import cv2
+
+    cv2.setNumThreads(1)
+    scale = min(1.0, WORK_SIDE / max(sight.width, sight.height))
+    image = cv2.resize(sight.pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+    out: dict[str, Any] = {
+        "zones": _zones(image),
+        "symmetric": _symmetric(grey),
+        "rounds": _rounds(grey, scale),
+        "mirror": [],
+        "shadow": None,
+        "texture": 0.0,
+        "same_color": [],
+    }
+    out["bars"] = _bars(image, scale)
+    if target is not None:
+        out["mirror"] = _mirror(grey, target, scale)
+        out["shadow"] = _shadow(sight, target)
+        out["texture"] = _texture(sight, target)
+        out["same_color"] = _same_color(image, sight, target, scale)
+    return out
+
+
+def hue_name(rgb: tuple[int, ...]) -> str:
+    """Name a colour.
+
+    Examples
+    --------
+    >>> hue_name((200, 30, 30)), hue_name((250, 250, 250)), hue_name((20, 90, 200))
+    ('red', 'white', 'blue')
+    """
+    import colorsys
+
+    h, lightness, s = colorsys.rgb_to_hls(*(c / 255 for c in rgb[:3]))
+    if lightness > 0.9 and s < 0.6 or lightness > 0.96:
+        return "white"
+    if lightness < 0.13:
+        return "black"
+    if s < 0.18:
+        return "grey"
+    name = min(_HUES, key=lambda n: abs(n[1] - h * 360))[0]
+    return "brown" if name == "orange" and lightness < 0.4 else name
+
+
+def _zones(image: Array) -> list[list[int]]:
+    import cv2
+
+    return [[int(v) for v in p[::-1]] for row in cv2.resize(image, (3, 3), interpolation=cv2.INTER_AREA) for p in row]
+
+
+def _symmetric(grey: Array) -> float:
+    import cv2
+    import numpy as np
+
+    small = cv2.resize(grey, (48, 48), interpolation=cv2.INTER_AREA).astype(np.float32)
+    a, b = small.ravel() - small.mean(), small[:, ::-1].ravel() - small.mean()
+    spread = float((a * a).sum())
+    return round(float((a * b).sum()) / spread, 3) if spread > 1 else 0.0
+
+
+def _mirror(grey: Array, target: Line, scale: float) -> list[dict[str, Any]]:
+    """Flipped copies of the target patch, found by normalised correlation at several sizes."""
+    import cv2
+    import numpy as np
+
+    x0, y0, x1, y1 = (round(v * scale) for v in target.box)
+    x0, y0 = max(x0, 0), max(y0, 0)
+    patch = grey[y0:y1, x0:x1]
+    if patch.shape[0] < 6 or patch.shape[1] < 10 or float(patch.std()) < 4:
+        return []
+    found: list[dict[str, Any]] = []
+    for flip, code in (("h", 1), ("v", 0), ("hv", -1)):
+        best = (0.0, 0, 0, 1, 1)
+        for size in (1.0, 0.85, 0.7, 0.55, 0.45):
+            for squash in (1.0, 0.7) if flip == "v" else (1.0,):
+                w, h = round(patch.shape[1] * size), round(patch.shape[0] * size * squash)
+                if w < 10 or h < 6 or w >= grey.shape[1] or h >= grey.shape[0]:
+                    continue
+                stencil = cv2.resize(cv2.flip(patch, code), (w, h), interpolation=cv2.INTER_AREA)
+                score = cv2.matchTemplate(grey, stencil, cv2.TM_CCOEFF_NORMED)
+                # Not the target itself.
+                score[max(y0 - h // 2, 0) : y1 - h // 2, max(x0 - w // 2, 0) : x1 - w // 2] = 0
+                top = float(np.nan_to_num(score).max())
+                if top > best[0]:
+                    y, x = np.unravel_index(int(np.nan_to_num(score).argmax()), score.shape)
+                    best = (top, int(x), int(y), w, h)
+        top, x, y, w, h = best
+        found.append(
+            {"flip": flip, "score": round(top, 3), "box": [round(v / scale, 1) for v in (x, y, x + w, y + h)]}
+        )
+    return sorted(found, key=lambda f: -f["score"])
+
+
+def _shadow(sight: Sight, target: Line) -> dict[str, Any] | None:
+    """A darker copy of the letters beside them: direction and contrast in noise units."""
+    import cv2
+    import numpy as np
+
+    h = max(int(target.height), 8)
+    x0, y0, x1, y1 = (int(v) for v in target.box)
+    pad = h
+    ya, yb, xa, xb = max(y0 - pad, 0), min(y1 + pad, sight.height), max(x0 - pad, 0), min(x1 + pad, sight.width)
+    patch = sight.pixels[ya:yb, xa:xb].astype(np.int32)
+    if patch.size == 0:
+        return None
+    ink = np.array(target.ink[::-1])
+    mask = (np.abs(patch - ink).sum(axis=2) < 70).astype(np.uint8)
+    inner = np.zeros_like(mask)
+    inner[y0 - ya : y1 - ya, x0 - xa : x1 - xa] = 1
+    mask &= inner
+    if mask.sum() < 30:
+        return None
+    grey = cv2.cvtColor(patch.astype(np.uint8), cv2.COLOR_BGR2GRAY).astype(np.float32)
+    near = cv2.dilate(mask, np.ones((3, 3), np.uint8)) > 0
+    base = cv2.medianBlur(grey.astype(np.uint8), 5).astype(np.float32)
+    field = np.where(near, np.nan, base)
+    best: dict[str, Any] = {"score": 0.0, "dx": 0, "dy": 0}
+    for step in sorted({max(2, h // 12), max(3, h // 7), max(4, h // 4)}):
+        for dx, dy in ((1, 1), (-1, 1), (0, 1), (1, 0), (-1, 0), (1, -1), (-1, -1), (0, -1)):
+            moved = np.roll(mask, (dy * step, dx * step), axis=(0, 1)) > 0
+            back = np.roll(mask, (-dy * step, -dx * step), axis=(0, 1)) > 0
+            ahead, behind = field[moved & ~near], field[back & ~near & ~moved]
+            if ahead.size < 25 or behind.size < 25:
+                continue
+            drop = float(np.nanmedian(behind) - np.nanmedian(ahead))
+            noise = float(np.nanstd(behind)) * 0.6 + 5
+            score = drop / noise
+            if score > best["score"]:
+                best = {"score": round(score, 3), "dx": dx, "dy": dy}
+    return best
+
+
+def _texture(sight: Sight, target: Line) -> float:
+    """Grain of the ground beside the letters: spread of the high-passed grey levels."""
+    import cv2
+    import numpy as np
+
+    x0, y0, x1, y1 = (int(v) for v in target.box)
+    pad = max(int(target.height * 0.5), 6)
+    ya, yb, xa, xb = max(y0 - pad, 0), min(y1 + pad, sight.height), max(x0 - pad, 0), min(x1 + pad, sight.width)
+    grey = cv2.cvtColor(sight.pixels[ya:yb, xa:xb], cv2.COLOR_BGR2GRAY).astype(np.float32)
+    if grey.size < 50:
+        return 0.0
+    band = cv2.GaussianBlur(grey, (0, 0), 1.2) - cv2.GaussianBlur(grey, (0, 0), 4)
+    ring = np.ones(grey.shape, bool)
+    ring[max(y0 - ya - 2, 0) : y1 - ya + 2, max(x0 - xa - 2, 0) : x1 - xa + 2] = False
+    values = band[ring]
+    return round(float(np.percentile(np.abs(values), 70)), 2) if values.size > 30 else 0.0
+
+
+def _components(mask: Array, least: float) -> list[tuple[int, int, int, int, int]]:
+    import cv2
+    import numpy as np
+
+    mask = cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
+    _, _, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
+    rows = [tuple(int(v) for v in s) for s in stats[1:] if s[4] >= least * mask.size]
+    return sorted(rows, key=lambda r: -r[4])[:12]  # type: ignore[return-value]
+
+
+def _same_color(image: Array, sight: Sight, target: Line, scale: float) -> list[dict[str, Any]]:
+    """Areas away from the text that have its colour, or the colour of its plate."""
+    import numpy as np
+
+    out = []
+    for role, rgb in (("ink", target.ink), ("paper", target.paper)):
+        if max(rgb) - min(rgb) < 60:
+            continue
+        near = (np.abs(image[:, :, ::-1].astype(np.int32) - np.array(rgb)).sum(axis=2) < 66).astype(np.uint8)
+        for x, y, w, h, area in _components(near, 0.0012):
+            box = [round(v / scale, 1) for v in (x, y, x + w, y + h)]
+            if _overlap(box, target.box) > 0.2 or area > 0.5 * near.size:
+                continue
+            out.append({"role": role, "hue": hue_name(tuple(rgb)), "box": box, "share": round(area / near.size, 4)})
+    return out[:6]
+
+
+def _overlap(a: Any, b: Any) -> float:
+    w = min(a[2], b[2]) - max(a[0], b[0])
+    h = min(a[3], b[3]) - max(a[1], b[1])
+    if w <= 0 or h <= 0:
+        return 0.0
+    return float(w * h / min((a[2] - a[0]) * (a[3] - a[1]), (b[2] - b[0]) * (b[3] - b[1])))
+
+
+def _bars(image: Array, scale: float) -> dict[str, Any] | None:
+    """Filled rectangles that share a base line (columns) or a left side (bars)."""
+    import cv2
+    import numpy as np
+
+    flat = cv2.bilateralFilter(image, 5, 40, 5)
+    key = flat.astype(np.int32) // 24
+    codes = key[:, :, 0] * 10_000 + key[:, :, 1] * 100 + key[:, :, 2]
+    values, counts = np.unique(codes, return_counts=True)
+    boxes = []
+    for code in values[np.argsort(-counts)][1:9]:
+        for x, y, w, h, area in _components((codes == code).astype(np.uint8), 0.0012):
+            if area > 0.82 * w * h and w < 0.7 * image.shape[1] and h < 0.7 * image.shape[0] and min(w, h) > 5:
+                boxes.append((x, y, x + w, y + h))
+    for way, base, side in (("column", 3, (0, 2)), ("bar", 0, (1, 3))):
+        for b in boxes:
+            thick = b[side[1]] - b[side[0]]
+            row = [o for o in boxes if abs(o[base] - b[base]) <= 3 and abs((o[side[1]] - o[side[0]]) - thick) <= 3]
+            lengths = {(o[3] - o[1]) if way == "column" else (o[2] - o[0]) for o in row}
+            if 3 <= len(row) <= 14 and max(lengths) - min(lengths) > 6:
+                return {"way": way, "boxes": [[round(v / scale, 1) for v in o] for o in sorted(row)]}
+    return None
+
+
+def _rounds(grey: Array, scale: float) -> list[list[float]]:
+    """Large circles: clocks, gauges, pies, badges."""
+    import cv2
+
+    small = cv2.medianBlur(grey, 5)
+    side = min(grey.shape)
+    found = cv2.HoughCircles(small, cv2.HOUGH_GRADIENT, 1.5, side * 0.2, param1=120, param2=75, minRadius=int(side * 0.07), maxRadius=int(side * 0.42))  # fmt: skip
+    if found is None:
+        return []
+    circles = found.reshape(-1, 3)[:4]
+    return [[round(float(v) / scale, 1) for v in (x - r, y - r, x + r, y + r)] for x, y, r in circles]
