@@ -94,5 +94,28 @@ def _clear_errors() -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
+@app.command("import")
+def import_command(
+    benchmark: Annotated[str, typer.Argument(help="texteditbench")],
+    path: Annotated[Path, typer.Argument(help="The benchmark's public folder.")],
+    out: Annotated[Path, typer.Option(help="Folder of the dataset to write.")] = Path("texteditbench"),
+) -> None:
+    """Read a public benchmark folder as it is, report every repair, write a dataset."""
+    from icgkit.errors import UnknownName
+
+    with _clear_errors():
+        if benchmark != "texteditbench":
+            raise UnknownName.among("benchmark", benchmark, ["texteditbench"])
+        from icgkit.bench import texteditbench
+
+        found = texteditbench.read(path)
+        written = texteditbench.write_dataset(found, path, out)
+        for kind, repaired, n, _files in texteditbench.report(found).iter_rows():
+            typer.echo(f"{'repaired' if repaired else 'problem ':8s}  {n:6,d}  {kind}")
+        typer.echo(
+            f"{found.records.height:,d} records read, {written:,d} cases with an image written to {out}"
+        )
+
+
 if __name__ == "__main__":
     app()
