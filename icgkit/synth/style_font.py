@@ -56,12 +56,12 @@ def tabs(ctx: Ctx) -> Design:
         for k, i in enumerate(order):
             x0 = w / 2 + (k - n / 2) * (cell + 16) + 8
             c.rect((x0, y - 46, x0 + cell, y + 46), pal.panel if i >= 0 else pal.accent, radius=6, outline=pal.ink, width=2)
-            px = v["size"] if i < 0 else v.get(f"size{i}", v["size"])
+            px = fit_size(v["target"], family, cell - 28, v["size"]) if i < 0 else v.get(f"size{i}", v["size"])
             with c.element("target" if i < 0 else f"tab{i}"):
                 c.text((x0 + cell / 2, y), v["target"] if i < 0 else words[i], (family, px),
                        pal.ink if i >= 0 else pal.bg, anchor="mm")  # fmt: skip
         for i, line in enumerate(sub[1:]):
-            c.text((w - 40, y + 76 + 20 * i if ctx.far else 30 + 18 * i), line, ("plain", 13), pal.ink if wood else pal.muted, anchor="rm")
+            c.text((w - 40, y + 76 + 20 * i if ctx.far else 30 + 18 * i), line, ("plain", 13), (250, 244, 232) if wood else pal.muted, anchor="rm")
 
     def node(i: int) -> NodeSpec:
         word = words[i]
