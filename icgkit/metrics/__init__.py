@@ -7,7 +7,34 @@ are loaded by the few functions that need them.
 
 from __future__ import annotations
 
+from icgkit.metrics.agreement import agreement
+from icgkit.metrics.annotators import audit, fleiss
+from icgkit.metrics.gee import gee
 from icgkit.metrics.inference import differences, ratio, spread
+from icgkit.metrics.paired import cohens_d, mcnemar, permutation
+from icgkit.metrics.planning import plan_tests, satisfaction
+from icgkit.metrics.precision import leakage, precision, rejection
+from icgkit.metrics.ranks import adjust, spearman
 from icgkit.metrics.recall import gap, recall
 
-__all__ = ["differences", "gap", "ratio", "recall", "spread"]
+__all__ = [
+    "adjust",
+    "agreement",
+    "audit",
+    "cohens_d",
+    "differences",
+    "fleiss",
+    "gap",
+    "gee",
+    "leakage",
+    "mcnemar",
+    "permutation",
+    "plan_tests",
+    "precision",
+    "ratio",
+    "recall",
+    "rejection",
+    "satisfaction",
+    "spearman",
+    "spread",
+]

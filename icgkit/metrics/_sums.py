@@ -49,7 +49,8 @@ def count(
     if isinstance(frame, pl.DataFrame) and frame.height <= 2 * BATCH:
         return _grouped(lazy, cells, unit)
     cell_frame, unit_frame = (
-        lazy.select(list(dict.fromkeys(names))).unique().collect(engine="streaming") for names in (cells, unit)
+        lazy.select(list(dict.fromkeys(names))).unique().collect(engine="streaming")
+        for names in (cells, unit)
     )
     if cell_frame.height * unit_frame.height > DENSE:
         return _grouped(lazy, cells, unit)

@@ -143,7 +143,7 @@ def _one_judge(frame: pl.DataFrame | pl.LazyFrame, terms: list[str]) -> None:
             kinds = frame.lazy().select(pl.col(column).n_unique()).collect().item()
             if kinds > 1:
                 raise SchemaError(
-                    f"judgments hold {kinds} values of {column!r}", remedy=f"filter to one, or make it a term"
+                    f"judgments hold {kinds} values of {column!r}", remedy="filter to one, or make it a term"
                 )
 
 
@@ -360,7 +360,11 @@ def _by_formula(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = sm.GEE.from_formula(
-            f"{value} ~ {formula}", groups=cluster, data=data, family=sm.families.Binomial(), cov_struct=structure
+            f"{value} ~ {formula}",
+            groups=cluster,
+            data=data,
+            family=sm.families.Binomial(),
+            cov_struct=structure,
         )
         got = model.fit(maxiter=200, ctol=1e-10)
     correlation = float(structure.dep_params) if working == "exchangeable" else 0.0

@@ -1,0 +1,227 @@
+"""Agreement of judges and annotators, with coefficients that hold up near ceiling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from icgkit.errors import SchemaError, UnknownName
+from icgkit.metrics import _input, _rates, _resample
+from icgkit.metrics.paired import KEY
+
+Floats = NDArray[np.float64]
+COEFFICIENTS = ("raw", "kappa", "pabak", "ac1", "alpha")
+
+
+def agreement(
+    judgments: _input.IntoFrame,
+    *,
+    judges: Sequence[str] | None = None,
+    by: str | Sequence[str] = (),
+    rater: str = "judge",
+    value: str = "found",
+    on: Sequence[str] | None = None,
+    cluster: str = "case_id",
+    ci: Literal["bootstrap"] | None = "bootstrap",
+    level: float = 0.95,
+    n_resamples: int = 10_000,
+    seed: int = 42,
+) -> pl.DataFrame:
+    """Compare pairs of judges on the same yes/no decisions.
+
+    Parameters
+    ----------
+    judgments : frame
+        One row a decision of a judge: `rater`, `value` (null is missing) and the key columns.
+    judges : sequence of str, optional
+        The judges to compare, the first against each later one, and so on; all pairs by default.
+    by : str or sequence of str
+        Columns that make the rows: condition, category, model ...
+    on : sequence of str, optional
+        Columns that identify a decision; by default those of dataset, case, node, model, condition,
+        sample, annotator and item that the frame has.
+    cluster : str
+        Column that is resampled for the intervals.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns `by`, `judge_a`, `judge_b`; `raw`, `kappa`, `pabak`, `ac1`, `alpha`, each with
+        `<name>_low` and `<name>_high`; `rate_a`, `rate_b`, `rate_gap` (a minus b); `n_both`,
+        `n_a_only`, `n_b_only`, `n_neither`, `n_pairs`, `n_missing` (decisions that only one of them
+        made: left out); `method`, `status`. A coefficient is null where it is undefined.
+
+    Notes
+    -----
+    With p_o the raw agreement, a and b the positive rates and q = (a + b) / 2:
+    kappa = (p_o - p_e) / (1 - p_e), p_e = a b + (1 - a)(1 - b); PABAK = 2 p_o - 1;
+    AC1 = (p_o - g) / (1 - g), g = 2 q (1 - q); alpha = 1 - (1 - p_o) / d, d = 2 n_1 n_0 / (N (N - 1))
+    with n_1 positive and n_0 negative ones of the N = 2n verdicts. Near ceiling p_e approaches 1 and
+    kappa falls although the judges agree; PABAK and AC1 do not.
+
+    References
+    ----------
+    Cohen (1960), Educ. Psychol. Meas. 20, 37-46. Byrt, Bishop and Carlin (1993), J. Clin. Epidemiol.
+    46, 423-429 (PABAK). Gwet (2008), Br. J. Math. Stat. Psychol. 61, 29-48 (AC1). Krippendorff (2004),
+    Content Analysis, chapter 11 (alpha).
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> verdicts = pl.DataFrame(
+    ...     {
+    ...         "case_id": [f"c{i}" for i in range(10)] * 2,
+    ...         "judge": ["a"] * 10 + ["b"] * 10,
+    ...         "found": [True] * 9 + [False] + [True] * 8 + [False, True],
+    ...     }
+    ... )
+    >>> got = agreement(verdicts, ci=None).row(0, named=True)
+    >>> [round(got[c], 3) for c in ("raw", "kappa", "pabak", "ac1")]
+    [0.8, -0.111, 0.6, 0.756]
+    """
+    by = _input.columns_of(by)
+    _input.one_of("ci", ci, ("bootstrap", None))
+    _input.level_ok(level)
+    got = _input.eager(judgments, [*by, rater, value, cluster], where="judgments")
+    _input.no_null(got, [cluster, rater], where="judgments", what="cluster or judge")
+    key = list(on) if on is not None else [c for c in KEY if c in got.columns and c != rater]
+    unit = ["dataset", cluster] if "dataset" in got.columns and cluster != "dataset" else [cluster]
+    key = list(dict.fromkeys([*by, *key, *unit]))
+    slim = got.select(*key, pl.col(rater).cast(pl.String), _input.binary(got, value).alias("_v"))
+    known = sorted(slim[rater].unique().to_list())
+    chosen = known if judges is None else list(judges)
+    for name in chosen:
+        if name not in known:
+            raise UnknownName.among("judge in the judgments", name, known)
+    if len(chosen) < 2:
+        raise SchemaError("agreement needs two judges", got=chosen, allowed="two or more")
+    parts = [
+        _pair(slim, a, b, by, key, unit, rater, ci, level, n_resamples, seed, cluster)
+        for a, b in combinations(chosen, 2)
+    ]
+    return pl.concat(parts)
+
+
+def _pair(
+    slim: pl.DataFrame, a: str, b: str, by: list[str], key: list[str], unit: list[str], rater: str,
+    ci: str | None, level: float, n_resamples: int, seed: int, cluster: str,
+) -> pl.DataFrame:  # fmt: skip
+    sides = []
+    for judge, column in ((a, "_a"), (b, "_b")):
+        sides.append(slim.filter(pl.col(rater) == judge).select(*key, pl.col("_v").alias(column)))
+    joined = sides[0].join(sides[1], on=key, how="full", coalesce=True, nulls_equal=True)
+    if joined.height > sides[0].height + sides[1].height or any(
+        s.height > 1 and s.select(key).is_duplicated().any() for s in sides
+    ):
+        raise SchemaError(
+            f"a judge has several verdicts on one {', '.join(key)}", remedy="name the key columns in on="
+        )
+    x, y = pl.col("_a"), pl.col("_b")
+    whole = x.is_not_null() & y.is_not_null()
+    groups = list(dict.fromkeys([*by, *unit]))
+    tallies = (
+        joined.group_by(groups)
+        .agg(
+            n_both=(x & y).sum(), n_a_only=(x & ~y).sum(), n_b_only=(~x & y).sum(), n_neither=(~x & ~y).sum(),
+            n_pairs=whole.sum(), n_missing=((x.is_not_null() | y.is_not_null()) & ~whole).sum(),
+        )
+        .sort(groups, nulls_last=True)
+    )  # fmt: skip
+    counts = ["n_both", "n_a_only", "n_b_only", "n_neither", "n_pairs", "n_missing"]
+    cells = tallies.group_by(by, maintain_order=True) if by else None
+    total = cells.agg(pl.col(counts).sum()) if cells is not None else tallies.select(pl.col(counts).sum())
+    table = total.select(counts[:4]).to_numpy().T.astype(np.float64)
+    values = coefficients(table)
+    bounds = _intervals(tallies, total, by, unit, values, ci, level, n_resamples, seed)
+    n = table.sum(axis=0)
+    rates = [_resample.ratio(table[0] + table[i], n) for i in (1, 2)]
+    columns: dict[str, Any] = {"judge_a": [a] * total.height, "judge_b": [b] * total.height}
+    for name in COEFFICIENTS:
+        columns[name] = _rates.nullable(values[name])
+        for side, bound in zip(("low", "high"), bounds[name], strict=True):
+            columns[f"{name}_{side}"] = _rates.nullable(bound)
+    columns |= {"rate_a": _rates.nullable(rates[0]), "rate_b": _rates.nullable(rates[1])}
+    columns["rate_gap"] = _rates.nullable(rates[0] - rates[1])
+    columns |= {c: total[c].cast(pl.Int64) for c in counts}
+    how = f"percentile bootstrap over {cluster}, B={n_resamples}, seed={seed}" if ci else "no interval"
+    columns["method"] = [how] * total.height
+    columns["status"] = [_status(values, i, n[i], bounds, ci) for i in range(total.height)]
+    floats = [
+        c
+        for c in columns
+        if isinstance(columns[c], list) and c not in ("judge_a", "judge_b", "method", "status")
+    ]
+    result = pl.DataFrame(columns, schema_overrides=dict.fromkeys(floats, pl.Float64))
+    return pl.concat([total.select(by), result], how="horizontal") if by else result
+
+
+def coefficients(table: Floats) -> dict[str, Floats]:
+    """Compute every coefficient from counts (both, a only, b only, neither) x anything; NaN if undefined."""
+    both, first, second, neither = table
+    n = both + first + second + neither
+    raw = _resample.ratio(both + neither, n)
+    a, b = _resample.ratio(both + first, n), _resample.ratio(both + second, n)
+    chance = a * b + (1 - a) * (1 - b)
+    ones = 2 * both + first + second
+    q = (a + b) / 2
+    gwet = 2 * q * (1 - q)
+    disorder = _resample.ratio(2 * ones * (2 * n - ones), 2 * n * (2 * n - 1))
+    return {
+        "raw": raw,
+        "kappa": _resample.ratio(raw - chance, np.where(1 - chance > 1e-12, 1 - chance, 0)),
+        "pabak": 2 * raw - 1,
+        "ac1": _resample.ratio(raw - gwet, 1 - gwet),
+        "alpha": 1 - _resample.ratio(1 - raw, disorder),
+    }
+
+
+def _intervals(
+    tallies: pl.DataFrame, total: pl.DataFrame, by: list[str], unit: list[str], values: dict[str, Floats],
+    ci: str | None, level: float, n_resamples: int, seed: int,
+) -> dict[str, tuple[Floats, Floats]]:  # fmt: skip
+    """Resample clusters; a coefficient that is undefined in more than 5 % of the draws gets no interval."""
+    rows = total.height
+    empty = {name: (np.full(rows, np.nan), np.full(rows, np.nan)) for name in COEFFICIENTS}
+    if ci is None or not rows:
+        return empty
+    units = tallies.select(unit).unique().sort(unit).with_row_index("_u")
+    coded = tallies.join(units, on=unit, how="left", maintain_order="left")
+    if by:
+        cells = total.select(by).with_row_index("_k")
+        coded = coded.join(cells, on=by, how="left", nulls_equal=True, maintain_order="left")
+    else:
+        coded = coded.with_columns(_k=pl.lit(0))
+    sums = np.zeros((4, rows, units.height))
+    k, u = coded["_k"].to_numpy(), coded["_u"].to_numpy()
+    for i, name in enumerate(("n_both", "n_a_only", "n_b_only", "n_neither")):
+        sums[i, k, u] = coded[name].to_numpy()
+    drawn = _resample.draw_sums(sums.reshape(4 * rows, -1), n_resamples, seed, progress=True)
+    draws = coefficients(drawn.reshape(4, rows, n_resamples))
+    clusters = (sums.sum(axis=0) > 0).sum(axis=1)
+    out = {}
+    for name in COEFFICIENTS:
+        low, high, undefined = _resample.percentile(draws[name], level)
+        bad = (undefined > n_resamples // 20) | (clusters < 2) | ~np.isfinite(values[name]) | (low == high)
+        low, high = np.where(bad, np.nan, low), np.where(bad, np.nan, high)
+        out[name] = (np.fmin(low, values[name]) + 0 * low, np.fmax(high, values[name]) + 0 * high)
+    return out
+
+
+def _status(
+    values: dict[str, Floats], i: int, n: float, bounds: dict[str, tuple[Floats, Floats]], ci: str | None
+) -> str:
+    if n == 0:
+        return "no pair with both verdicts"
+    undefined = [c for c in COEFFICIENTS if not np.isfinite(values[c][i])]
+    if undefined:
+        return f"one class only: {', '.join(undefined)} undefined"
+    if ci:
+        bare = [c for c in COEFFICIENTS if not np.isfinite(bounds[c][0][i])]
+        if bare:
+            return f"no interval for {', '.join(bare)}: constant or undefined in resamples"
+    return "ok"

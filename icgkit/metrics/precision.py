@@ -1,0 +1,157 @@
+"""Rates of other yes/no outcomes: precision of proposals, rejection of planted nodes, leakage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from icgkit.metrics import _input, _rates
+from icgkit.metrics._words import CI, Average, Pooling
+from icgkit.metrics.recall import table
+
+
+def precision(
+    verdicts: _input.IntoFrame,
+    *,
+    by: str | Sequence[str] = ("model", "condition"),
+    average: Average | Sequence[Average] = "micro",
+    pooling: Pooling = None,
+    cluster: str = "case_id",
+    ci: CI = "bootstrap",
+    level: float = 0.95,
+    n_resamples: int = 10_000,
+    seed: int = 42,
+    value: str = "valid",
+) -> pl.DataFrame:
+    """Compute the share of proposed constraints that the judge calls valid.
+
+    Parameters
+    ----------
+    verdicts : frame
+        One row a proposed constraint (schema `precision`).
+    by, average, pooling, cluster, ci, level, n_resamples, seed, value
+        As in `recall`. Micro is valid proposals over proposals.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns as in `recall`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> verdicts = pl.DataFrame({"case_id": ["a", "a", "b"], "valid": [True, False, True]})
+    >>> precision(verdicts, by=(), ci=None)["estimate"].round(3).to_list()
+    [0.667]
+    """
+    rates = _rates.prepare(
+        verdicts, value=value, by=by, pooling=pooling, cluster=cluster, where="precision verdicts"
+    )
+    return table(rates, average, ci=ci, level=level, n_resamples=n_resamples, seed=seed)
+
+
+def rejection(
+    labels: _input.IntoFrame,
+    *,
+    by: str | Sequence[str] = ("model",),
+    pooling: Pooling = None,
+    cluster: str = "case_id",
+    ci: CI = "bootstrap",
+    level: float = 0.95,
+    n_resamples: int = 10_000,
+    seed: int = 42,
+) -> pl.DataFrame:
+    """Compute how often nodes are called INVALID: the planted false ones, and the true ones (wrongly).
+
+    Parameters
+    ----------
+    labels : frame
+        One row a node shown (schema `adversarial`): `planted`, `valid`.
+    by, pooling, cluster, ci, level, n_resamples, seed
+        As in `recall`.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns `by`, `planted` (true: right rejection; false: wrong rejection), and those of
+        `recall` (micro).
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> labels = pl.DataFrame(
+    ...     {"case_id": ["a", "a", "b"], "planted": [True, False, True], "valid": [False, True, None]}
+    ... )
+    >>> rejection(labels, by=(), ci=None).select("planted", "estimate", "n_missing").rows()
+    [(False, 0.0, 0), (True, 1.0, 1)]
+    """
+    by = [*_input.columns_of(by), "planted"]
+    frame = _input.into(labels, where="adversarial labels")
+    _input.require(frame, [*by, "valid"], where="adversarial labels")
+    rejected = (~_input.binary(frame, "valid", where="adversarial labels")).alias("_rejected")
+    rates = _rates.prepare(
+        frame.with_columns(rejected), value="_rejected", by=by, pooling=pooling, cluster=cluster,
+        where="adversarial labels",
+    )  # fmt: skip
+    return table(rates, "micro", ci=ci, level=level, n_resamples=n_resamples, seed=seed)
+
+
+def leakage(
+    guesses: _input.IntoFrame,
+    *,
+    by: str | Sequence[str] = ("model", "form"),
+    cluster: str = "case_id",
+    ci: CI = "wilson",
+    level: float = 0.95,
+    n_resamples: int = 10_000,
+    seed: int = 42,
+) -> pl.DataFrame:
+    """Compute what a reason alone gives away: subtype, region, and guesses that cannot be used.
+
+    Parameters
+    ----------
+    guesses : frame
+        One row a guess (schema `leakage`): `subtype_exact` (Boolean) and `region_match` (match,
+        partial, none; null is no usable guess).
+    by, cluster, ci, level, n_resamples, seed
+        As in `recall`.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns `by`, `measure`, and those of `recall` (micro). Measures: `subtype` (exact),
+        `region` (match), `region_partial`, `region_none`, `region_unusable`; the region measures have
+        all nodes as denominator, so that they add up to 1.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> guesses = pl.DataFrame(
+    ...     {
+    ...         "case_id": ["a", "b"],
+    ...         "subtype_exact": [True, None],
+    ...         "region_match": ["match", None],
+    ...     }
+    ... )
+    >>> leakage(guesses, by=(), ci=None).select("measure", "estimate").rows()[:2]
+    [('subtype', 1.0), ('region', 0.5)]
+    """
+    by = _input.columns_of(by)
+    got = _input.eager(guesses, [*by, "subtype_exact", "region_match", cluster], where="leakage")
+    region = pl.col("region_match")
+    measures: dict[str, Any] = {
+        "subtype": _input.binary(got, "subtype_exact", where="leakage"),
+        "region": (region == "match").fill_null(False),
+        "region_partial": (region == "partial").fill_null(False),
+        "region_none": (region == "none").fill_null(False),
+        "region_unusable": region.is_null(),
+    }
+    keep = list(dict.fromkeys([*by, *(c for c in ("dataset", "case_id") if c in got.columns), cluster]))
+    long = pl.concat(
+        [got.select(*keep, pl.lit(n).alias("measure"), e.alias("_v")) for n, e in measures.items()]
+    ).with_columns(pl.col("measure").cast(pl.Enum(list(measures))))
+    rates = _rates.prepare(long, value="_v", by=[*by, "measure"], pooling=None, cluster=cluster)
+    out = table(rates, "micro", ci=ci, level=level, n_resamples=n_resamples, seed=seed)
+    return out.with_columns(pl.col("measure").cast(pl.String))
