@@ -109,7 +109,7 @@ def _packages(root: Path) -> Iterator[Finding]:
     locked: dict[str, set[str]] = {}
     for name, due in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", text, re.MULTILINE):
         locked.setdefault(name.lower(), set()).add(due)  # Several where they depend on the Python.
-    for name, extra in sorted({_requirement(line) for line in lines}):
+    for name, extra in sorted(dict(map(_requirement, lines)).items()):
         try:
             found = version(name)
         except PackageNotFoundError:

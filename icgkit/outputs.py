@@ -197,9 +197,9 @@ def csv_bytes(data: pl.DataFrame, name: str = "data") -> bytes:
             raise SchemaError(f"{name}: column {column}", got=str(dtype), allowed="flat columns in a CSV")
         if dtype.is_float() and not data.get_column(column).drop_nulls().is_finite().all():
             raise SchemaError(f"{name}: column {column} holds NaN or infinity", allowed="numbers or null")
-    floats = pl.selectors.float()
-    # Adding zero turns -0.0 into 0.0.
-    return data.with_columns(floats.round_sig_figs(SIGNIFICANT) + 0.0).write_csv().encode()
+    floats = pl.selectors.float().round_sig_figs(SIGNIFICANT)
+    unsigned = pl.when(floats == 0).then(0.0).otherwise(floats)  # -0.0 is written as 0.0
+    return data.with_columns(unsigned.name.keep()).write_csv().encode()
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -275,15 +275,18 @@ def thumbnail(png: bytes) -> bytes:
     rgba = full.convert("RGBA")
     picture = Image.new("RGB", rgba.size, "white")
     picture.paste(rgba, mask=rgba.getchannel("A"))
+    # Median cut keeps the exact colours of a drawing; the octree is quick and small for photographs.
+    cut, tree = Image.Quantize.MEDIANCUT, Image.Quantize.FASTOCTREE
+    tries = [(900, 256, cut), (900, 256, tree), (900, 64, tree), (720, 64, tree), (560, 64, tree)]
     content = b""
-    for width, colors in ((900, 256), (900, 96), (900, 40), (720, 64), (600, 48), (480, 48), (360, 32)):
+    for width, colors, method in (*tries, (400, 48, tree), (240, 24, tree)):
         wide = min(width, picture.width)
         size = (wide, max(1, round(picture.height * wide / picture.width)))
-        small = picture.resize(size, Image.Resampling.LANCZOS)
-        stream = io.BytesIO()
-        small.quantize(colors, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(
-            stream, "PNG", optimize=True
+        small = picture.resize(size, Image.Resampling.LANCZOS).quantize(
+            colors, method, dither=Image.Dither.NONE
         )
+        stream = io.BytesIO()
+        small.save(stream, "PNG", compress_level=9)
         content = stream.getvalue()
         if len(content) <= THUMB_BYTES:
             break

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Callable
+from pathlib import Path
 
 # A model library asks for its price map over the network unless told otherwise.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
@@ -50,3 +53,44 @@ def case() -> ig.Case:
         ),
         metadata={"knobs": {"distance": 0.25}, "note": "a\u2028b"},
     )
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty project of its own, which the package takes for the one it belongs to."""
+    for folder in ("data/cases/tiny", "data/cache/offline", "data/published", "notebooks"):
+        (tmp_path / folder).mkdir(parents=True)
+    monkeypatch.setenv("ICGKIT_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def make_notebook(project: Path) -> Callable[..., Path]:
+    """Write a notebook with a parameters cell and the given code cells."""
+
+    def make(
+        name: str,
+        *cells: str,
+        parameters: str = 'cache = "offline"\nout = ""\nseed = 42',
+        kernel: str = "no-such-kernel",
+        tags: tuple[str, ...] = ("parameters",),
+    ) -> Path:
+        rows = [(parameters, list(tags)), *((cell, []) for cell in cells)]
+        code = [
+            {
+                "cell_type": "code",
+                "execution_count": None,
+                "id": f"cell-{i}",
+                "metadata": {"tags": t} if t else {},
+                "outputs": [],
+                "source": source.splitlines(keepends=True),
+            }
+            for i, (source, t) in enumerate(rows)
+        ]
+        meta = {"kernelspec": {"display_name": "x", "language": "python", "name": kernel}}
+        notebook = {"cells": code, "metadata": meta, "nbformat": 4, "nbformat_minor": 5}
+        path = project / "notebooks" / f"{name}.ipynb"
+        path.write_text(json.dumps(notebook), encoding="utf-8")
+        return path
+
+    return make
