@@ -59,7 +59,7 @@ def line_map(ctx: Ctx) -> Design:
                 c.rect((x - 52, key_y - 12, x - 16, key_y + 12), color if not twin else (96, 98, 104), radius=4)
         with c.element("target"):
             c.text((x, key_y), v["target"], (face, 26), (30, 30, 34), anchor="lm")
-        c.text((x + 170, key_y), "LINE", (face, 26), (30, 30, 34), anchor="lm")
+        c.text((x - 64, key_y), "LINE", (face, 26), (30, 30, 34), anchor="rm")
         for i, line in enumerate(extras):
             c.text((w - 30, 30 + 20 * i if low else h - 110 - 20 * i), line, ("office", 13), (110, 112, 116), anchor="rm")
 
@@ -209,7 +209,7 @@ def status(ctx: Ctx) -> Design:
 SEASONS = {"winter": (88, 142, 190), "spring": (122, 176, 84), "summer": (236, 180, 56), "autumn": (190, 96, 52)}
 
 
-@template("style_color_season", nodes=("style_color", "style_color", "style_color"), edits=("month", "date"))
+@template("style_color_season", nodes=("style_color", "style_color", "style_color"), edits=("month", "date"), max_distractors=4)
 def season(ctx: Ctx) -> Design:
     """A programme leaflet whose bands are coloured by quarter of the year, with a key at its foot."""
     edit = ctx.edit()
@@ -241,7 +241,7 @@ def season(ctx: Ctx) -> Design:
                 c.ellipse((w * 0.5 - 38, h - 208, w * 0.5 + 38, h - 132), hue)
             c.text((w * 0.5, h - 170), "No. 9", (face, 20), (255, 255, 255), anchor="mm")
         for i, text in enumerate(extras):
-            c.text((60, h - 290 + 24 * i - (70 if i > 3 else 0)), text, (face, 14), (120, 114, 106), anchor="lm")
+            c.text((60, h - 296 + 22 * i), text, (face, 14), (120, 114, 106), anchor="lm")
         for k, (name, color) in enumerate(SEASONS.items()):
             x = 48 + k * (w - 96) / 4
             c.rect((x, h - 64, x + 22, h - 42), color)
@@ -315,7 +315,7 @@ def theme(ctx: Ctx) -> Design:
                 x0, x1 = w * 0.16 + (k * 31 % 17) * 3, w * 0.84 - (k * 47 % 19) * 3
                 c.line([(x0, s - 44 + k * 11), (w * 0.5, s - 50 + k * 11), (x1, s - 40 + k * 11)], hue, 10)
         if ctx.n > 1:
-            t = s + 150
+            t = s + 156
             c.rect((w / 2 - 60, t - 30, w / 2 + 60, t + 74), (206, 208, 210), radius=4)
             with c.element("lid"):
                 c.ellipse((w / 2 - 60, t - 46, w / 2 + 60, t - 14), hue, outline=(120, 122, 126), width=3)
