@@ -271,10 +271,10 @@ def score(ctx: Ctx) -> Design:
             for k in range(3):
                 if row == 0 and k == at:
                     with c.element("target"):
-                        c.text((xs[k], y), v["target"], (led, 40), lamp, anchor="mm")
+                        c.text((xs[k], y), v["target"], (led, 34), lamp, anchor="mm")
                 else:
                     value = theirs[k] if row else other[k - (k > at)]
-                    c.text((xs[k], y), str(value), (led, 40), lamp, anchor="mm")
+                    c.text((xs[k], y), str(value), (led, 34), lamp, anchor="mm")
             if row:
                 c.text((xs[3], y), str(rival), (led, 48), lamp, anchor="mm")
             else:
