@@ -47,6 +47,9 @@ class Request:
     tags : mapping
         What the call is for: kind, dataset, case_id, condition, stage, subject, subject_model,
         template_sha256. Others are kept as JSON.
+    then : callable, optional
+        Gets the record, made or replayed, and returns the requests that build on it (the next
+        step of a chain, a judge); they are made in the same run.
     """
 
     model: str
@@ -54,6 +57,7 @@ class Request:
     params: Mapping[str, Any] = field(default_factory=dict)
     sample: int = 0
     tags: Mapping[str, Any] = field(default_factory=dict)
+    then: Callable[[Record], Iterable[Request]] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,15 +233,26 @@ def complete_many(
         Before any call: unknown model, missing key, parameter that the model rejects. After a
         stop: if the budget was reached.
     """
+    from icgkit.llm_lanes import check_models
     from icgkit.llm_run import run_calls
 
+    addressed = [address(request) for request in requests]
+    if cache.mode == "record":
+        wanted = frozenset(redo)
+        check_models(a for a in addressed if cache.status(a.key) in (None, *wanted))
     found: list[Record | None] = [None] * len(requests)
 
-    def keep(index: int, record: Record) -> None:
-        found[index] = record
+    def keep(index: int | None, record: Record) -> None:
+        if index is not None:
+            found[index] = record
 
     summary = run_calls(
-        [requests], cache=cache, limits=limits or Limits(), progress=progress, redo=redo, on_record=keep
+        _by_provider(addressed),
+        cache=cache,
+        limits=limits or Limits(),
+        progress=progress,
+        redo=redo,
+        on_record=keep,
     )
     if any(record is None for record in found):
         raise CallError(
@@ -245,6 +260,13 @@ def complete_many(
             remedy="run again to make the rest",
         )
     return [record for record in found if record is not None]
+
+
+def _by_provider(addressed: Sequence[Addressed]) -> list[list[tuple[int | None, Request | Addressed]]]:
+    groups: dict[str, list[tuple[int | None, Request | Addressed]]] = {}
+    for index, asked in enumerate(addressed):
+        groups.setdefault(provider_of(asked.request.model), []).append((index, asked))
+    return list(groups.values())
 
 
 def in_thread(work: Callable[[threading.Event], Any]) -> Any:

@@ -6,15 +6,14 @@ Names, parameters, keys and prices are litellm's in each of them.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from icgkit.errors import CallError
+from icgkit.keys import mask
 from icgkit.llm_limits import Limits, retry_after
-from icgkit.secrets import mask
 
 if TYPE_CHECKING:
     import aiohttp
@@ -297,6 +296,23 @@ def _effective(litellm: Any, model: str, provider: str, params: dict[str, Any], 
     return mapped
 
 
-async def gather_close(lanes: list[Lane]) -> None:
-    """Close several lanes."""
-    await asyncio.gather(*(lane.close() for lane in lanes))
+def check_models(calls: Iterable[Addressed]) -> None:
+    """Open a lane for each model and set of parameters, so that mistakes show before any call.
+
+    Raises
+    ------
+    CallError
+        Listing every model that cannot be called, with the reason.
+    """
+    seen: set[tuple[str, str]] = set()
+    wrong: list[str] = []
+    for asked in calls:
+        name = (asked.request.model, json.dumps(dict(asked.request.params), sort_keys=True, default=str))
+        if name not in seen:
+            seen.add(name)
+            try:
+                open_lane(asked, Limits())
+            except CallError as exc:
+                wrong.append(str(exc))
+    if wrong:
+        raise CallError("before the first call: " + " | ".join(dict.fromkeys(wrong)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -62,16 +62,14 @@ class Pace:
         self._next = [0.0] * len(self._rates)
         self._held_until = 0.0
 
-    async def wait(self, tokens: int) -> None:
-        """Wait until a call of so many tokens may start."""
-        now = time.monotonic()
-        start = max([now, self._held_until, *self._next])
+    async def wait(self, tokens: int, halted: Callable[[], bool] = lambda: False) -> bool:
+        """Wait until a call of so many tokens may start; False if the run halts meanwhile."""
+        start = max([time.monotonic(), *self._next])
         for i, (rate, kind) in enumerate(zip(self._rates, self._kinds, strict=True)):
-            self._next[i] = max(self._next[i], now, start) + (1 if kind == "requests" else tokens) / rate
-        if start > now:
-            await asyncio.sleep(start - now)
-        while (hold := self._held_until - time.monotonic()) > 0:
-            await asyncio.sleep(hold)
+            self._next[i] = start + (1 if kind == "requests" else tokens) / rate
+        while (left := max(start, self._held_until) - time.monotonic()) > 0 and not halted():
+            await asyncio.sleep(min(left, 0.5))
+        return not halted()
 
     def hold(self, seconds: float) -> None:
         """Let nobody start for so many seconds, because the server asked for a pause."""

@@ -6,21 +6,23 @@ import asyncio
 import json
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from icgkit.cache import Cache, Record, relabel
-from icgkit.errors import CallError
+from icgkit.keys import mask
 from icgkit.llm import REDO, Addressed, Request, address, in_thread, miss, provider_of, record_for
 from icgkit.llm_lanes import Failed, Lane, open_lane
 from icgkit.llm_limits import Limits, Pace, pause
 from icgkit.llm_prices import Price, price_of, tokens_in
 from icgkit.llm_progress import Progress
 from icgkit.llm_reply import pack_raw, read_reply
-from icgkit.secrets import mask
 
-OnRecord = Callable[[int, Record], None]
+OnRecord = Callable[[int | None, Record], None]
+Job = tuple[int | None, Request | Addressed]
 
 
 @dataclass
@@ -37,13 +39,26 @@ class Summary:
     seconds: float = 0.0
 
 
-@dataclass
 class _Provider:
-    """What the models of one provider share."""
+    """What the models of one provider share: limits, and the work that waits for them."""
 
-    limits: Limits
-    slots: asyncio.Semaphore
-    pace: Pace
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.pace = Pace(limits.rpm, limits.tpm)
+        self.follow: deque[Job] = deque()
+        self.streams: deque[Iterator[Job]] = deque()
+        self.workers = 0
+
+    def take(self) -> Job | None:
+        """Return the next piece of work: what builds on earlier calls goes first."""
+        if self.follow:
+            return self.follow.popleft()
+        while self.streams:
+            job = next(self.streams[0], None)
+            if job is not None:
+                return job
+            self.streams.popleft()
+        return None
 
 
 class _Run:
@@ -62,15 +77,14 @@ class _Run:
         self.lanes: dict[tuple[str, str], Lane] = {}
         self.prices: dict[str, Price] = {}
         self.providers: dict[str, _Provider] = {}
-        self.flying: dict[str, asyncio.Future[Record]] = {}
+        self.flying: dict[str, asyncio.Future[Record | None]] = {}
+        self.tasks: set[asyncio.Task[None]] = set()
         self.committed = 0.0
 
-    def provider(self, name: str) -> _Provider:
+    def provider(self, model: str) -> _Provider:
+        name = provider_of(model) or "openai"
         if name not in self.providers:
-            limits = self.limits.for_provider(name)
-            self.providers[name] = _Provider(
-                limits, asyncio.Semaphore(limits.concurrency), Pace(limits.rpm, limits.tpm)
-            )
+            self.providers[name] = _Provider(self.limits.for_provider(name))
         return self.providers[name]
 
     def lane(self, asked: Addressed) -> Lane:
@@ -102,8 +116,9 @@ class _Run:
                 self.cache.put(record)
         return record
 
-    async def one(self, index: int, request: Request) -> None:
-        asked = address(request)
+    async def one(self, index: int | None, job: Request | Addressed) -> None:
+        asked = address(job) if isinstance(job, Request) else job
+        request = asked.request
         record = self.served(asked)
         if record is not None:
             self.summary.cached += 1
@@ -111,6 +126,8 @@ class _Run:
             raise miss(request, self.cache)
         elif asked.key in self.flying:
             record = await self.flying[asked.key]
+            if record is None:
+                return
             if record.slot != asked.slot:
                 record = relabel(record, **_purpose(asked))
                 self.cache.put(record)
@@ -121,21 +138,19 @@ class _Run:
                 return
         self.progress.add(record)
         self.on_record(index, record)
+        if request.then is not None:
+            self.enqueue(request.then(record))
 
     async def fly(self, asked: Addressed) -> Record | None:
-        future: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Record | None] = asyncio.get_running_loop().create_future()
         self.flying[asked.key] = future
         try:
             record = await self.call(asked)
-            if record is not None:
-                future.set_result(record)
-            else:
-                future.cancel()
+            future.set_result(record)
             return record
         except BaseException as exc:
-            if not future.done():
-                future.set_exception(exc)
-                future.exception()
+            future.set_exception(exc)
+            future.exception()  # marks it as seen: it is raised here as well
             raise
         finally:
             self.flying.pop(asked.key, None)
@@ -143,23 +158,21 @@ class _Run:
     async def call(self, asked: Addressed) -> Record | None:
         """Make one call within the limits; None if the run stops before it is sent."""
         lane = self.lane(asked)
-        provider = self.provider(lane.provider)
+        provider = self.provider(asked.request.model)
         price = self.prices[asked.request.model]
         tokens = tokens_in(asked)
         expected = price.cost(tokens, _most_output(lane.params)) or 0.0
-        async with provider.slots:
-            if self.stop.is_set() or self.summary.stopped:
-                self.summary.stopped = self.summary.stopped or "interrupt"
-                return None
-            budget = self.limits.budget
-            if budget is not None and self.summary.cost + self.committed + expected > budget:
-                self.summary.stopped = "budget"
-                return None
-            self.committed += expected
-            try:
-                record = await self.attempts(asked, lane, provider, price, tokens)
-            finally:
-                self.committed -= expected
+        budget = self.limits.budget
+        if budget is not None and self.summary.cost + self.committed + expected > budget:
+            self.summary.stopped = "budget"
+            return None
+        self.committed += expected
+        try:
+            record = await self.attempts(asked, lane, provider, price, tokens)
+        finally:
+            self.committed -= expected
+        if record is None:
+            return None
         self.cache.put(record)
         self.summary.called += 1
         if record.cost is None:
@@ -170,12 +183,13 @@ class _Run:
 
     async def attempts(
         self, asked: Addressed, lane: Lane, provider: _Provider, price: Price, tokens: int
-    ) -> Record:
+    ) -> Record | None:
         limits = provider.limits
         params = json.dumps(lane.params, sort_keys=True, default=str)
         spent: float | None = 0.0
         for attempt in range(limits.retries + 1):
-            await provider.pace.wait(tokens)
+            if not await provider.pace.wait(tokens, self.halted) and attempt == 0:
+                return None
             started = time.time()
             clock = time.perf_counter()
             answer: dict[str, Any]
@@ -216,26 +230,57 @@ class _Run:
         while not self.stop.is_set() and (left := until - time.monotonic()) > 0:
             await asyncio.sleep(min(left, 0.5))
 
-    async def drain(self, stream: Iterator[tuple[int, Request]]) -> None:
-        for index, request in stream:
-            if self.stop.is_set() or self.summary.stopped:
-                self.summary.stopped = self.summary.stopped or "interrupt"
-                return
-            await self.one(index, request)
+    def enqueue(self, requests: Iterable[Request]) -> None:
+        """Queue requests that build on a finished call."""
+        for request in requests:
+            provider = self.provider(request.model)
+            provider.follow.append((None, request))
+            self.summary.total += 1
+            self.staff(provider)
 
-    async def all(self, streams: Sequence[Iterator[tuple[int, Request]]], width: int) -> None:
-        workers = [self.drain(stream) for stream in streams for _ in range(width)]
-        tasks = [asyncio.ensure_future(worker) for worker in workers]
+    def staff(self, provider: _Provider) -> None:
+        """See to it that a provider with work has a worker to spare, within its limit."""
+        if provider.workers < provider.limits.concurrency:
+            provider.workers += 1
+            task = asyncio.ensure_future(self.work(provider))
+            self.tasks.add(task)
+
+    async def work(self, provider: _Provider) -> None:
         try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-            broken = [t.exception() for t in done if t.exception()]
-            if broken:
-                self.summary.stopped = "error"
-                await asyncio.gather(*tasks, return_exceptions=True)
-                assert broken[0] is not None
-                raise broken[0]
+            while not self.halted() and (job := provider.take()) is not None:
+                await self.one(*job)
+        finally:
+            provider.workers -= 1
+
+    def halted(self) -> bool:
+        """Say whether no further call may start."""
+        if self.stop.is_set() and not self.summary.stopped:
+            self.summary.stopped = "interrupt"
+        return self.summary.stopped is not None
+
+    async def all(self, streams: Iterable[Iterator[Job]]) -> None:
+        """Work off all streams and what follows from them."""
+        for stream in streams:
+            first = next(stream, None)
+            if first is not None:
+                job = first[1]
+                model = job.model if isinstance(job, Request) else job.request.model
+                self.provider(model).streams.append(chain([first], stream))
+        for provider in list(self.providers.values()):
+            for _ in range(provider.limits.concurrency):
+                self.staff(provider)
+        broken: BaseException | None = None
+        try:
+            while self.tasks:
+                done, _ = await asyncio.wait(set(self.tasks), return_when=asyncio.FIRST_COMPLETED)
+                self.tasks -= done
+                for task in done:
+                    if (error := task.exception()) and broken is None:
+                        broken, self.summary.stopped = error, "error"
         finally:
             await asyncio.gather(*(lane.close() for lane in self.lanes.values()))
+        if broken is not None:
+            raise broken
 
 
 def _purpose(asked: Addressed) -> dict[str, Any]:
@@ -262,7 +307,7 @@ def _most_output(params: dict[str, Any]) -> int:
 
 
 def run_calls(
-    streams: Sequence[Iterable[Request]],
+    streams: Sequence[Iterable[Job]],
     *,
     cache: Cache,
     limits: Limits,
@@ -275,12 +320,12 @@ def run_calls(
     """Run streams of requests side by side (one for each model, say).
 
     Streams are read as they are worked off, so that memory does not grow with their length.
-    `on_record` gets the position in its stream and the record, in the order of arrival.
+    A job is an index and a request; `on_record` gets the index (None for what followed from
+    another call) and the record, in the order of arrival.
     """
     if total is None:
-        total = sum(len(s) for s in streams) if all(isinstance(s, Sequence) for s in streams) else 0
+        total = sum(len(s) for s in streams if isinstance(s, Sequence))
     summary = Summary(total=total)
-    width = max([limits.concurrency, *(limits.for_provider(p).concurrency for p in limits.providers)])
     cache.refresh()
 
     def work(event: threading.Event) -> Summary:
@@ -288,7 +333,7 @@ def run_calls(
         with Progress(summary, show=progress) as shown:
             run = _Run(cache, limits, frozenset(redo), event, shown, on_record)
             try:
-                asyncio.run(run.all([iter(enumerate(s)) for s in streams], width))
+                asyncio.run(run.all(iter(s) for s in streams))
             finally:
                 summary.seconds = time.perf_counter() - clock
         return summary
@@ -296,6 +341,4 @@ def run_calls(
     if stop is not None:
         return work(stop)
     result: Summary = in_thread(work)
-    if result.stopped == "interrupt":
-        raise CallError("run stopped", remedy="run again to make the rest")
     return result

@@ -53,7 +53,8 @@ class Pool:
     async def ask(self, job: dict[str, Any], affinity: str) -> dict[str, Any]:
         """Send one job to the worker that its affinity leads to."""
         process, lock = await self._worker(zlib.crc32(affinity.encode()) % self._size)
-        assert process.stdin and process.stdout
+        assert process.stdin is not None
+        assert process.stdout is not None
         async with lock:
             process.stdin.write(json.dumps(job).encode() + b"\n")
             await process.stdin.drain()
@@ -86,9 +87,9 @@ class OfflineLane:
     def __init__(self, model: str, params: dict[str, Any], pool: Pool | None = None) -> None:
         from icgkit import offline
 
-        known = getattr(offline, "MODELS", None)
-        if known is not None and model.split("/", 1)[1] not in known:
-            raise CallError(f"unknown model {model!r}", allowed=[f"offline/{name}" for name in known])
+        known = [name if "/" in name else f"offline/{name}" for name in (*offline.MODELS, *offline.JUDGES)]
+        if model not in known:
+            raise CallError(f"unknown model {model!r}", allowed=known)
         self._model, self.params = model, params
         self.pool = pool
 

@@ -191,6 +191,66 @@ def _image_root(folder: Path, meta: dict[str, Any]) -> Path:
     return next((p for p in elsewhere if p.is_dir()), folder / meta["image_root"])
 
 
+def load_responses(
+    cache: str | Path, *, kind: str = "elicit", stage: str | None = None, dataset: str | None = None
+) -> pl.DataFrame:
+    """Read recorded responses from a cache folder (schema `responses`).
+
+    Parameters
+    ----------
+    cache : str or path
+        Name below `data/cache/`, or a folder.
+    kind, stage, dataset : str, optional
+        Which records: `elicit` for responses, `stage` or `judge` for others, with the name of the
+        stage; all datasets unless one is named.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row a call. Where a case was asked again with other words or parameters, the latest
+        record counts.
+    """
+    import polars as pl
+
+    from icgkit.cache import Cache
+
+    frame = Cache(named_folder("cache", cache), mode="replay").frame().filter(pl.col("kind") == kind)
+    if stage is not None:
+        frame = frame.filter(pl.col("stage") == stage)
+    if dataset is not None:
+        frame = frame.filter(pl.col("dataset") == dataset)
+    wanted = schema("responses")
+    latest = frame.sort("created", nulls_last=False, maintain_order=True)
+    kept = latest.unique(wanted.key, keep="last", maintain_order=True).sort(wanted.key)
+    return wanted.check(kept.select(list(wanted.columns)))
+
+
+def load_judgments(cache: str | Path) -> pl.DataFrame:
+    """Read the verdicts of all recall judges from a cache folder (schema `judgments`).
+
+    Parameters
+    ----------
+    cache : str or path
+        Name below `data/cache/`, or a folder.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such cache.
+    SchemaError
+        If nothing in it has been judged yet, or the file has another form.
+    """
+    import polars as pl
+
+    path = named_folder("cache", cache) / "judgments.parquet"
+    if not path.is_file():
+        raise SchemaError(
+            f"cache {Path(cache).name} holds no judgments",
+            remedy=f"make them with: icgkit judge --cache {Path(cache).name}",
+        )
+    return schema("judgments").check(pl.read_parquet(path))
+
+
 def load_published(name: str = "icg") -> pl.DataFrame:
     """Load figures from a paper (schema `published` for `icg`, the file's own columns otherwise).
 

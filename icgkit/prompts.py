@@ -210,7 +210,14 @@ def stages(folder: str | Path | None = None) -> dict[str, Condition]:
     return dict(_shipped("stages")) if folder is None else _discover("stages", folder)
 
 
-def condition(name: str, folder: str | Path | None = None) -> Condition:
+def judge_prompts(folder: str | Path | None = None) -> dict[str, Condition]:
+    """Discover the prompts of judges (`templates/judges`), by id."""
+    if folder is not None and not (Path(folder) / "judges").is_dir():
+        folder = None
+    return dict(_shipped("judges")) if folder is None else _discover("judges", folder)
+
+
+def find_condition(name: str, folder: str | Path | None = None) -> Condition:
     """Look up one condition by id."""
     known = conditions(folder)
     if name not in known:
@@ -253,35 +260,34 @@ def build_messages(
     ImageError
         If the image cannot be read.
     """
-    if isinstance(condition, str):
-        condition = globals()["condition"](condition, templates)
-    for need in condition.needs:
+    told = find_condition(condition, templates) if isinstance(condition, str) else condition
+    for need in told.needs:
         if not NEEDS[need](case):
             raise SchemaError(
-                f"case {case.id} has no {need} for condition {condition.id}",
+                f"case {case.id} has no {need} for condition {told.id}",
                 remedy="leave the case out, or annotate it",
             )
     shown = {}
-    for name in condition.inputs:
+    for name in told.inputs:
         if inputs is not None and name in inputs:
             shown[name] = inputs[name]
         elif name in FIELDS:
             shown[name] = FIELDS[name](case)
         else:
             raise SchemaError(
-                f"condition {condition.id} needs the input {name!r}",
+                f"condition {told.id} needs the input {name!r}",
                 allowed=[*FIELDS, "values given as inputs="],
                 remedy="multi-step conditions get it from an earlier stage: use icgkit.elicit",
             )
     try:
-        system = _template(condition.system).render(shown)
-        text = _template(condition.body).render(shown)
+        system = _template(told.system).render(shown)
+        text = _template(told.body).render(shown)
     except TemplateError as exc:
         raise SchemaError(
-            f"condition {condition.id}: {exc}", allowed=condition.inputs, remedy="list the field under inputs"
+            f"condition {told.id}: {exc}", allowed=told.inputs, remedy="list the field under inputs"
         ) from None
     content: list[dict[str, Any]] = [{"type": "text", "text": text}]
-    if condition.image:
+    if told.image:
         image = prepare(case.image_path, max_side)
         content.insert(0, {"type": "image_url", "image_url": {"url": image.data_url}})
     return [{"role": "system", "content": system}, {"role": "user", "content": content}]

@@ -1,0 +1,337 @@
+"""Cases x conditions x models -> responses; chains of several calls run as cached stages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from icgkit.cache import Cache, Record
+from icgkit.errors import UnknownName
+from icgkit.graph import Case
+from icgkit.images import MAX_SIDE, check_all
+from icgkit.llm import REDO, Request, address, miss, provider_of
+from icgkit.llm_limits import Limits
+from icgkit.prompts import Condition, build_messages, conditions, stages
+from icgkit.schemas import schema
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from icgkit.llm_run import Job, Summary
+    from icgkit.load import Dataset
+
+PAPER: dict[str, Any] = {"temperature": 0, "max_tokens": 4096}
+"""The study's settings."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model with its parameters, and with others under certain conditions."""
+
+    name: str
+    params: Mapping[str, Any] = field(default_factory=lambda: dict(PAPER))
+    by_condition: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def under(self, condition: str) -> dict[str, Any]:
+        """Return the parameters that hold under a condition."""
+        return {**self.params, **self.by_condition.get(condition, {})}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be asked: everything that `requests` needs to build the calls.
+
+    `helpers` names the model of a stage (`adversarial_node`, `ocr_transcript`, `verify`); without
+    one the evaluated model does it itself.
+    """
+
+    dataset: Dataset
+    conditions: tuple[Condition, ...]
+    models: tuple[Model, ...]
+    samples: int = 1
+    stages: Mapping[str, Condition] = field(default_factory=dict)
+    known: Mapping[str, Condition] = field(default_factory=dict)
+    helpers: Mapping[str, Model] = field(default_factory=dict)
+    max_side: int = MAX_SIDE
+    seed: int = 42
+    then: Callable[[Record, Case], Iterable[Request]] | None = None
+    """Gets each response and returns what follows, such as judging."""
+
+    def count(self) -> int:
+        """Number of responses that the plan asks for."""
+        pairs = sum(c.applies(case) for c in self.conditions for case in self.dataset)
+        return pairs * len(self.models) * self.samples
+
+    def left_out(self) -> dict[str, int]:
+        """Cases that lack what a condition shows, by condition."""
+        missing = {c.id: sum(not c.applies(case) for case in self.dataset) for c in self.conditions}
+        return {name: n for name, n in missing.items() if n}
+
+    def ask(
+        self,
+        case: Case,
+        condition: Condition,
+        model: Model,
+        sample: int = 0,
+        *,
+        inputs: Mapping[str, Any] | None = None,
+        then: Callable[[Record], Iterable[Request]] | None = None,
+        **tags: Any,
+    ) -> Request:
+        """Build the request of one response."""
+        from functools import partial
+
+        if then is None and self.then is not None:
+            then = partial(_with_case, self.then, case)
+        return Request(
+            model.name,
+            build_messages(case, condition, inputs=inputs, max_side=self.max_side),
+            model.under(condition.id),
+            sample,
+            {
+                "kind": "elicit",
+                "dataset": case.dataset,
+                "case_id": case.id,
+                "condition": condition.id,
+                "template_sha256": condition.sha256,
+                **tags,
+            },
+            then,
+        )
+
+    def stage(
+        self,
+        name: str,
+        case: Case,
+        condition: Condition,
+        model: Model,
+        sample: int,
+        then: Callable[[Record], Iterable[Request]],
+        inputs: Mapping[str, Any] | None = None,
+    ) -> Request:
+        """Build the request of an intermediate step of a chain."""
+        template = self.stages[name]
+        helper = self.helpers.get(name)
+        model, sample = (helper, 0) if helper else (model, sample)
+        tags = {
+            "kind": "stage",
+            "dataset": case.dataset,
+            "case_id": case.id,
+            "condition": condition.id,
+            "stage": name,
+            "template_sha256": template.sha256,
+        }
+        messages = build_messages(case, template, inputs=inputs, max_side=self.max_side)
+        return Request(model.name, messages, model.under(name), sample, tags, then)
+
+
+def _with_case(
+    then: Callable[[Record, Case], Iterable[Request]], case: Case, record: Record
+) -> Iterable[Request]:
+    return then(record, case)
+
+
+def requests(plan: Plan, model: Model) -> Iterator[Request]:
+    """Yield the first call of every response of one model, case by case."""
+    from icgkit.chains import first_call
+
+    for case in plan.dataset:
+        for condition in plan.conditions:
+            if condition.applies(case):
+                for sample in range(plan.samples):
+                    yield first_call(plan, case, condition, model, sample)
+
+
+def make_plan(
+    dataset: Dataset,
+    conditions_: Iterable[str],
+    models: Iterable[str | Model] | Mapping[str, Mapping[str, Any]],
+    *,
+    params: Mapping[str, Any] | None = None,
+    samples: int = 1,
+    templates: str | Path | None = None,
+    helpers: Mapping[str, str | Model] | None = None,
+    max_side: int = MAX_SIDE,
+    then: Callable[[Record, Case], Iterable[Request]] | None = None,
+) -> Plan:
+    """Resolve names into a plan.
+
+    Raises
+    ------
+    UnknownName
+        For a condition or stage that there is no template for.
+    """
+    known = conditions(templates)
+    steps = stages(templates)
+    chosen = []
+    for name in conditions_:
+        if name not in known:
+            raise UnknownName.among("condition", name, known)
+        chosen.append(known[name])
+    for name in helpers or {}:
+        if name not in steps:
+            raise UnknownName.among("stage", name, steps)
+    base = dict(PAPER if params is None else params)
+
+    def full(model: str | Model) -> Model:
+        return model if isinstance(model, Model) else Model(model, base)
+
+    if isinstance(models, Mapping):
+        resolved = tuple(Model(name, {**base, **own}) for name, own in models.items())
+    else:
+        resolved = tuple(full(model) for model in models)
+    helping = {name: full(model) for name, model in (helpers or {}).items()}
+    return Plan(
+        dataset, tuple(chosen), resolved, samples, steps, known, helping, max_side=max_side, then=then
+    )
+
+
+def elicit(
+    dataset: Dataset,
+    conditions: Iterable[str],
+    models: Iterable[str | Model] | Mapping[str, Mapping[str, Any]],
+    *,
+    cache: Cache,
+    params: Mapping[str, Any] | None = None,
+    samples: int = 1,
+    templates: str | Path | None = None,
+    helpers: Mapping[str, str | Model] | None = None,
+    limits: Limits | None = None,
+    redo: Iterable[str] = REDO,
+    progress: bool = True,
+) -> pl.DataFrame:
+    """Ask models about the cases of a dataset, or replay what they answered.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The cases.
+    conditions : iterable of str
+        Ids of conditions; a case without the annotations that a condition shows is left out.
+    models : iterable of str or Model, or mapping
+        Names as litellm spells them; a mapping gives each its own parameters.
+    cache : Cache
+        Where calls are recorded, or replayed from.
+    params : mapping, optional
+        Parameters of all models, the study's (`PAPER`) by default.
+    samples : int
+        Repeats of each call.
+    templates : path, optional
+        Folder of own templates.
+    helpers : mapping, optional
+        Model for a stage of a chain, e.g. `{"adversarial_node": "gpt-4o"}`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema `responses`; a response that was not got has its status and no text.
+
+    Raises
+    ------
+    CacheMiss
+        In replay mode, for the first call that is not recorded.
+    CallError, ImageError
+        Before any call: unknown model, missing key, images that cannot be read.
+    """
+    plan = make_plan(
+        dataset, conditions, models, params=params, samples=samples, templates=templates, helpers=helpers
+    )
+    keys, _ = run_plan(plan, cache, limits=limits, redo=redo, progress=progress)
+    return responses(cache, keys)
+
+
+def run_plan(
+    plan: Plan,
+    cache: Cache,
+    *,
+    limits: Limits | None = None,
+    redo: Iterable[str] = REDO,
+    progress: bool = True,
+) -> tuple[set[tuple[str | None, ...]], Summary]:
+    """Make every call of a plan that is not recorded; return the slots of its responses."""
+    from icgkit.llm_lanes import check_models
+    from icgkit.llm_run import run_calls
+
+    wanted = frozenset(redo)
+    slots: set[tuple[str | None, ...]] = set()
+    if cache.mode == "record":
+        todo = Survey(plan, cache, wanted)
+        if todo.missing:
+            check_all(case for case in plan.dataset if case.id in todo.missing_cases)
+            check_models(todo.examples.values())
+
+    def note(index: int | None, record: Record) -> None:
+        if record.kind == "elicit":
+            slots.add(record.slot)
+
+    def stream(provider: str) -> Iterator[Job]:
+        number = 0
+        for model in plan.models:
+            if provider_of(model.name) == provider:
+                for request in requests(plan, model):
+                    yield number, request
+                    number += 1
+
+    providers = dict.fromkeys(provider_of(model.name) for model in plan.models)
+    summary = run_calls(
+        [stream(p) for p in providers],
+        cache=cache,
+        limits=limits or Limits(),
+        progress=progress,
+        redo=wanted,
+        on_record=note,
+        total=plan.count(),
+    )
+    return slots, summary
+
+
+class Survey:
+    """Which calls of a plan are recorded and which are missing, found without making any."""
+
+    def __init__(self, plan: Plan, cache: Cache, redo: frozenset[str] = REDO) -> None:
+        self.cached = self.missing = 0
+        self.missing_cases: set[str] = set()
+        self.examples: dict[tuple[str, str], Any] = {}
+        self.by_model: dict[str, dict[str, float]] = {}
+        for model in plan.models:
+            for request in requests(plan, model):
+                self._visit(request, cache, redo)
+
+    def _visit(self, request: Request, cache: Cache, redo: frozenset[str]) -> None:
+        asked = address(request)
+        status = cache.status(asked.key)
+        if status is None or status in redo:
+            self.missing += 1
+            self.missing_cases.add(str(request.tags.get("case_id")))
+            name = (request.model, str(request.tags.get("condition")))
+            self.examples.setdefault(name, asked)
+            return
+        self.cached += 1
+        if request.then is not None:
+            record = cache.get(asked.key)
+            if record is None:
+                raise miss(request, cache)
+            for following in request.then(record):
+                self._visit(following, cache, redo)
+
+
+def responses(cache: Cache, slots: set[tuple[str | None, ...]]) -> pl.DataFrame:
+    """Read the responses with these slots from a cache (schema `responses`)."""
+    import polars as pl
+
+    frame = cache.frame().filter(pl.col("kind") == "elicit")
+    names = ["key", "kind", "dataset", "case_id", "condition", "stage", "subject"]
+    wanted = pl.DataFrame(sorted(slots, key=str), schema=dict.fromkeys(names, pl.String), orient="row")
+    kept = frame.join(wanted, on=names, how="semi", nulls_equal=True, maintain_order="left")
+    calls = schema("responses")
+    return calls.check(kept.select(list(calls.columns)))
+
+
+def select(models: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Resolve names of models against those of a cache or study."""
+    for name in models:
+        if name not in known:
+            raise UnknownName.among("model", name, known)
+    return list(models)
