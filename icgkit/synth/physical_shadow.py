@@ -35,7 +35,7 @@ def gallery_wall(ctx: Ctx) -> Design:
     wide, most = w * 0.7, 108 if ctx.salient else 78
     size = {t: fit(t, face, wide, most) for t in (edit.old.text, edit.new.text)}
     cx, cy = w / 2, h * ctx.rng.uniform(0.4, 0.46)
-    reach = (36 if ctx.far else 22, 44 if ctx.far else 30)
+    reach = (40 if ctx.far else 26, 54 if ctx.far else 38)
     dark, seeds, small = 150 if ctx.salient else 112, [ctx.seed(), ctx.seed()], ctx.face("sans")
     sides = [1, -1] if ctx.chance(0.5) else [-1, 1]
     extras = ctx.copy(ctx.distractors)
@@ -196,7 +196,7 @@ def sunlit_room(ctx: Ctx) -> Design:
         c = Canvas(glass)
         if light:
             c.rect((0, 0, *glass), (255, 226, 160))
-            for x in (0, glass[0] / 2, glass[0]):
+            for x in (0, glass[0]):
                 c.rect((x - 5, 0, x + 5, glass[1]), (70, 52, 44))
             c.rect((0, glass[1] * 0.22 - 3, glass[0], glass[1] * 0.22 + 3), (70, 52, 44))
         with c.element(element):
@@ -211,7 +211,7 @@ def sunlit_room(ctx: Ctx) -> Design:
         c.polygon([(x0, sill), *[(x0 + x, sill - glass[1] * 0.18 - 12 * float(ridge[x])) for x in range(0, glass[0], 6)], (x1, sill)], (132, 152, 132))
         c.put(pane(v["target"], "target", False), (x0, top))
         frame = (236, 230, 218)
-        for x in (x0 - 6, (x0 + x1) / 2 - 4, x1 - 4):
+        for x in (x0 - 6, x1 - 4):
             c.rect((x, top - 8, x + 9, sill + 4), frame)
         c.rect((x0 - 6, top + glass[1] * 0.22 - 3, x1 + 5, top + glass[1] * 0.22 + 3), frame)
         c.rect((x0 - 6, top - 10, x1 + 5, top), frame)
