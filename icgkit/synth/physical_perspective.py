@@ -244,7 +244,7 @@ def tin(ctx: Ctx) -> Design:
     most, tag = 62 if ctx.salient else 46, ctx.rng.choice(TAGS)
     size = {t: fit(t, face, 1.25 * radius, most) for t in (edit.old.text, edit.new.text)}
     sag = radius * 0.2
-    below = 62 if ctx.far else 44
+    below = most * 0.5 + (40 if ctx.far else 26)
     things = [(x, ctx.rng.choice(["apple", "lemon", "plum", "cherry", "strawberry", "carrot"])) for x in ctx.rng.sample([0.04, 0.14, 0.24, 0.7, 0.8, 0.9], ctx.distractors)]
 
     def wrap(v: Values, twin: bool) -> Canvas:
