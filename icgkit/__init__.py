@@ -20,6 +20,10 @@ _WHERE = {
     "Dataset": "load",
     "load_dataset": "load",
     "load_published": "load",
+    "load_judgments": "load",
+    "judge_recall": "judges",
+    "judge_precision": "judges",
+    "judge_plan": "judges",
     "read_cases": "load",
     "write_cases": "load",
     "save": "outputs",
@@ -52,8 +56,12 @@ if TYPE_CHECKING:
     from icgkit.graph import Constraint as Constraint
     from icgkit.graph import Edge as Edge
     from icgkit.graph import Target as Target
+    from icgkit.judges import judge_plan as judge_plan
+    from icgkit.judges import judge_precision as judge_precision
+    from icgkit.judges import judge_recall as judge_recall
     from icgkit.load import Dataset as Dataset
     from icgkit.load import load_dataset as load_dataset
+    from icgkit.load import load_judgments as load_judgments
     from icgkit.load import load_published as load_published
     from icgkit.load import read_cases as read_cases
     from icgkit.load import write_cases as write_cases

@@ -198,7 +198,9 @@ SCHEMAS: dict[str, Schema] = {
                 "reason": Column("Boolean", "the response gives the reason", "no verdict"),
                 "found": Column("Boolean", "all three", "no verdict: missing, never false"),
                 "status": Column(
-                    "String", "ok | incomplete | conflict | unreadable | no_response | refused | error"
+                    "String",
+                    "ok | incomplete | conflict | not_applicable | unreadable | truncated | empty | refused | "
+                    "error | no_response (the judged response itself is missing)",
                 ),
             },
         ),
@@ -324,6 +326,17 @@ SCHEMAS: dict[str, Schema] = {
                 "source": Column(
                     "String", "visual grounding | constraint interpretation | instruction override"
                 ),
+            },
+        ),
+        Schema(
+            "gold",
+            JUDGMENT_KEY,
+            {
+                **_CALL,
+                "node_id": Column("String", "ground-truth node"),
+                "judge": Column("String", "judge model as named to litellm"),
+                "found": Column("Boolean", "the judge's verdict", "no verdict"),
+                "gold": Column("Boolean", "a person's verdict on the same response", "not labelled"),
             },
         ),
         Schema(

@@ -1,0 +1,370 @@
+"""Let a judge mark responses: recall, precision, plans. Missing verdicts stay missing.
+
+A judge is any model that `icgkit.llm` can call, and one file in `templates/judges`. What it does
+not answer, or answers twice, becomes a row with nulls and a status, after one more try.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from icgkit.cache import Cache, Record
+from icgkit.errors import SchemaError, UnknownName
+from icgkit.graph import Case, Constraint
+from icgkit.llm import Request, complete_many
+from icgkit.llm_limits import Limits
+from icgkit.load import Dataset
+from icgkit.prompts import Condition, build_messages, judge_prompts
+from icgkit.replies import read_proposals, read_verdicts
+from icgkit.schemas import schema
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MAX_RESPONSE = 60_000
+"""How many characters of a response a judge is shown."""
+PARAMS: dict[str, Any] = {"temperature": 0, "max_tokens": 4096}
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """One kind of judging: its template, what it answers for each node or item, and the frame it fills."""
+
+    id: str
+    label: str
+    fields: tuple[str, ...]
+    frame: str
+
+
+JUDGES: dict[str, Judge] = {
+    j.id: j
+    for j in (
+        Judge("recall", "Recall", ("region", "update", "reason"), "judgments"),
+        Judge("precision", "Precision", ("valid",), "precision"),
+        Judge("plan", "Plan satisfaction", ("satisfied",), "plan"),
+        Judge("adversarial", "Adversarial labels (read, no judge model)", ("valid",), "adversarial"),
+        Judge("leakage", "Leakage probe", ("subtype", "region"), "leakage"),
+    )
+}
+
+
+class _Job(NamedTuple):
+    """One response with what is asked about it."""
+
+    row: dict[str, Any]
+    case: Case
+    ids: tuple[str, ...]
+    inputs: Callable[[Sequence[str]], dict[str, Any]]
+
+
+def node_json(nodes: Iterable[Constraint]) -> str:
+    """Return nodes as the JSON list that judges are shown: one node a line, no boxes."""
+    shown = [
+        {
+            "id": n.id,
+            "region": n.region,
+            "constraint_type": n.subtype,
+            "expected_update": n.expected_update,
+            "reason": n.reason,
+        }
+        for n in nodes
+    ]
+    return "[\n" + ",\n".join(json.dumps(n, ensure_ascii=False) for n in shown) + "\n]"
+
+
+def fence(text: str) -> dict[str, str]:
+    """Return a response as the template's inputs `response` and `mark`.
+
+    The mark is a hash of the response itself, so that the response cannot contain it and pretend
+    to end early.
+    """
+    shown = text[:MAX_RESPONSE]
+    return {"response": shown, "mark": hashlib.sha256(shown.encode()).hexdigest()[:12]}
+
+
+def judge_recall(
+    responses: pl.DataFrame,
+    dataset: Dataset,
+    judge: str,
+    *,
+    cache: Cache,
+    templates: str | Path | None = None,
+    params: Mapping[str, Any] | None = None,
+    sample: int = 0,
+    limits: Limits | None = None,
+    progress: bool = True,
+) -> pl.DataFrame:
+    """Mark for every response which ground-truth nodes it brings up.
+
+    Parameters
+    ----------
+    responses : polars.DataFrame
+        Schema `responses`. One without text (refused, truncated, failed) gets rows with status
+        `no_response`.
+    dataset : Dataset
+        The cases with their nodes.
+    judge : str
+        Model as named to litellm.
+    cache : Cache
+        Where the judge's calls are recorded, or replayed from.
+    templates : path, optional
+        Folder with own templates in `judges/`.
+    params : mapping, optional
+        Parameters of the judge's calls, temperature 0 and 4,096 tokens by default.
+    sample : int
+        Index of a repeated judging; from 1 on it is added to the judge's name as `#1`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema `judgments`: one row for each response and node. `found` is true where region,
+        update and reason are. A node without a usable verdict after one more try is null.
+
+    Raises
+    ------
+    UnknownName
+        If a response belongs to a case that the dataset lacks.
+    CacheMiss
+        In replay mode, for a call that is not recorded.
+    """
+    jobs = _jobs(responses, dataset, lambda case: case.constraint_nodes)
+    got = _run(jobs, JUDGES["recall"], judge, cache, templates, params, sample, limits, progress)
+    name = _named(judge, sample)
+    rows = []
+    for job, verdicts in zip(jobs, got, strict=True):
+        for node_id in job.ids:
+            v = verdicts[node_id]
+            marks = [v[f] for f in JUDGES["recall"].fields]
+            found = None if None in marks else all(marks)
+            rows.append(_call_key(job.row) | v | {"node_id": node_id, "judge": name, "found": found})
+    return schema("judgments").frame(rows)
+
+
+def judge_plan(
+    responses: pl.DataFrame,
+    dataset: Dataset,
+    judge: str,
+    *,
+    cache: Cache,
+    selection: pl.DataFrame | None = None,
+    templates: str | Path | None = None,
+    params: Mapping[str, Any] | None = None,
+    sample: int = 0,
+    limits: Limits | None = None,
+    progress: bool = True,
+) -> pl.DataFrame:
+    """Mark for every plan which of the selected constraints its steps satisfy (schema `plan`).
+
+    Parameters
+    ----------
+    responses, dataset, judge, cache, templates, params, sample
+        As in `judge_recall`; the responses are plans.
+    selection : polars.DataFrame, optional
+        Columns `case_id`, `node_id`: the constraints that count. All nodes if not given.
+    """
+    chosen: dict[str, set[str]] | None = None
+    if selection is not None:
+        chosen = {}
+        for case_id, node_id in selection.select("case_id", "node_id").iter_rows():
+            chosen.setdefault(case_id, set()).add(node_id)
+
+    def nodes(case: Case) -> Sequence[Constraint]:
+        if chosen is None:
+            return case.constraint_nodes
+        return [n for n in case.constraint_nodes if n.id in chosen.get(case.id, ())]
+
+    jobs = _jobs(responses, dataset, nodes)
+    got = _run(jobs, JUDGES["plan"], judge, cache, templates, params, sample, limits, progress)
+    rows = [
+        _call_key(job.row) | verdicts[i] | {"node_id": i, "judge": _named(judge, sample)}
+        for job, verdicts in zip(jobs, got, strict=True)
+        for i in job.ids
+    ]
+    return schema("plan").frame(rows)
+
+
+class Extracted(NamedTuple):
+    """Proposed constraints, and how the reading of each response went."""
+
+    proposals: pl.DataFrame
+    """Schema `proposals`."""
+    replies: pl.DataFrame
+    """One row a response: its key, `status` (ok | none | unreadable ...), `form`, `n_items`."""
+
+
+def extract_proposals(responses: pl.DataFrame) -> Extracted:
+    """Read the constraints that responses propose, from JSON, Markdown tables or free text.
+
+    A response that cannot be read is a row of `replies` with its status, not a response without
+    proposals.
+    """
+    import polars as pl
+
+    items, replies = [], []
+    for row in responses.iter_rows(named=True):
+        key = _call_key(row)
+        usable = row["status"] == "ok"
+        read = read_proposals(row["text"] if usable else None)
+        status = read.status if usable else "no_response"
+        replies.append({**key, "status": status, "form": read.form, "n_items": len(read.items)})
+        items += [{**key, "item": k, **item} for k, item in enumerate(read.items)]
+    calls = schema("responses").dtypes
+    kinds = {k: calls[k] for k in schema("responses").key}
+    kinds |= {"status": pl.String, "form": pl.String, "n_items": pl.Int64}
+    return Extracted(schema("proposals").frame(items), pl.DataFrame(replies, schema=kinds))
+
+
+def judge_precision(
+    responses: pl.DataFrame,
+    dataset: Dataset,
+    judge: str,
+    *,
+    cache: Cache,
+    templates: str | Path | None = None,
+    params: Mapping[str, Any] | None = None,
+    sample: int = 0,
+    limits: Limits | None = None,
+    progress: bool = True,
+) -> pl.DataFrame:
+    """Mark every constraint that a response proposes as valid or not (schema `precision`).
+
+    Responses that cannot be read, or propose nothing, have no rows here; `extract_proposals`
+    counts them.
+    """
+    usable = responses.filter(status="ok")
+    read = _by_response(extract_proposals(usable).proposals)
+    jobs = []
+    for row in usable.iter_rows(named=True):
+        items = read.get(tuple(_call_key(row).values()))
+        if items:
+            jobs.append(_precision_job(row, dataset[row["case_id"]], items))
+    got = _run(jobs, JUDGES["precision"], judge, cache, templates, params, sample, limits, progress)
+    rows = [
+        _call_key(job.row) | verdicts[i] | {"item": int(i), "judge": _named(judge, sample)}
+        for job, verdicts in zip(jobs, got, strict=True)
+        for i in job.ids
+    ]
+    return schema("precision").frame(rows)
+
+
+def _by_response(proposals: pl.DataFrame) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+    found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in proposals.iter_rows(named=True):
+        item = {k: row[k] for k in ("item", "region", "type", "update", "reason")}
+        found.setdefault(tuple(_call_key(row).values()), []).append(item)
+    return found
+
+
+def _precision_job(row: dict[str, Any], case: Case, items: list[dict[str, Any]]) -> _Job:
+    def inputs(ids: Sequence[str]) -> dict[str, Any]:
+        shown = [{k: v for k, v in i.items() if v is not None} for i in items if str(i["item"]) in ids]
+        lines = ",\n".join(json.dumps(i, ensure_ascii=False)[:4000] for i in shown)
+        return {"nodes_json": node_json(case.constraint_nodes), "proposals_json": f"[\n{lines}\n]"}
+
+    return _Job(row, case, tuple(str(i["item"]) for i in items), inputs)
+
+
+def _call_key(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: row[k] for k in schema("responses").key}
+
+
+def _named(judge: str, sample: int) -> str:
+    return judge if sample == 0 else f"{judge}#{sample}"
+
+
+def _jobs(
+    responses: pl.DataFrame, dataset: Dataset, nodes: Callable[[Case], Sequence[Constraint]]
+) -> list[_Job]:
+    cases = {case.id: case for case in dataset}
+    jobs = []
+    for row in schema("responses").check(responses).iter_rows(named=True):
+        if row["case_id"] not in cases:
+            raise UnknownName.among(f"case in {dataset.name}", row["case_id"], cases)
+        case = cases[row["case_id"]]
+        ids = tuple(n.id for n in nodes(case))
+        if ids:
+            jobs.append(_Job(row, case, ids, _node_inputs(case, row["text"] or "")))
+    return jobs
+
+
+def _node_inputs(case: Case, text: str) -> Callable[[Sequence[str]], dict[str, Any]]:
+    def inputs(ids: Sequence[str]) -> dict[str, Any]:
+        asked = [n for n in case.constraint_nodes if n.id in ids]
+        return {"nodes_json": node_json(asked), **fence(text)}
+
+    return inputs
+
+
+def _run(
+    jobs: list[_Job],
+    kind: Judge,
+    judge: str,
+    cache: Cache,
+    templates: str | Path | None,
+    params: Mapping[str, Any] | None,
+    sample: int,
+    limits: Limits | None,
+    progress: bool,
+) -> list[dict[str, dict[str, Any]]]:
+    """Ask about every job, once more about what came back without a verdict."""
+    known = judge_prompts(templates)
+    if kind.id not in known:
+        raise SchemaError(f"no template {kind.id}.md for judges", allowed=known)
+    template = known[kind.id]
+    blank = dict.fromkeys(kind.fields)
+    out = [{i: {**blank, "status": "no_response"} for i in job.ids} for job in jobs]
+    todo = {
+        k: list(job.ids) for k, job in enumerate(jobs) if job.row["status"] == "ok" and job.row["text"]
+    }
+    for attempt in (0, 1):
+        # The second try asks about the missing nodes only, and is a call of its own.
+        calls = [
+            _request(jobs[k], ids, kind, template, judge, params or PARAMS, 2 * sample + attempt)
+            for k, ids in todo.items()
+        ]
+        records = complete_many(calls, cache=cache, limits=limits, progress=progress and attempt == 0)
+        for (k, ids), record in zip(list(todo.items()), records, strict=True):
+            out[k] |= verdicts_of(record, ids, kind.fields)
+        todo = {
+            k: again
+            for k, ids in todo.items()
+            if (again := [i for i in ids if out[k][i]["status"] not in ("ok", "not_applicable")])
+        }
+        if not todo:
+            break
+    return out
+
+
+def verdicts_of(record: Record, ids: Sequence[str], fields: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Read the verdicts of one recorded judge call; a failed call gives its own status."""
+    if record.status != "ok":
+        return {i: {**dict.fromkeys(fields), "status": record.status} for i in ids}
+    return read_verdicts(record.text, ids, fields)
+
+
+def _request(
+    job: _Job,
+    ids: Sequence[str],
+    kind: Judge,
+    template: Condition,
+    judge: str,
+    params: Mapping[str, Any],
+    sample: int,
+) -> Request:
+    inputs = {"instruction": job.case.instruction, **job.inputs(ids)}
+    tags = {
+        "kind": "judge",
+        "dataset": job.case.dataset,
+        "case_id": job.case.id,
+        "condition": job.row["condition"],
+        "stage": kind.id,
+        "subject": job.row["key"],
+        "subject_model": job.row["model"],
+        "template_sha256": template.sha256,
+    }
+    return Request(judge, build_messages(job.case, template, inputs=inputs), params, sample, tags)
