@@ -112,7 +112,7 @@ def nav(ctx: Ctx) -> Design:
     size, pal = ctx.size("wide"), ctx.palette()
     w, h = size
     face = (ctx.face("sans"), 20 if ctx.salient else 17)
-    later = ctx.rng.sample(["Essays", "Walks", "Radio", "Recipes", "Letters", "Bikes", "Tides", "Looms"], max(1, ctx.n - 1))
+    later = ctx.rng.sample(["Essays", "Walks", "Radio", "Recipes", "Letters", "Bikes", "Tides", "Looms"], ctx.n - 1)
     used = sum(font(*face).getlength(t) + 46 for t in later)
     edit = ctx.edit(_wider(face, w - 150 - used, 16))  # type: ignore[arg-type]
     y = h * ctx.rng.uniform(0.28, 0.36) if not ctx.far else h * 0.62
@@ -126,24 +126,20 @@ def nav(ctx: Ctx) -> Design:
         for k in range(3):
             c.ellipse((w - 40 - 24 * k - 12, 37, w - 40 - 24 * k, 49), pal.muted)
         x = 58.0
+        if twin:
+            c.rect((42, y - 19, w - 60, y + 19), pal.panel, radius=19)
+            c.text((58, y + 40), "swipe for more", (face[0], 13), pal.muted, anchor="lm")
         for i, text in enumerate([v["target"], *later]):
             wide = font(*face).getlength(text)
-            slot = 200.0 if twin and i == 0 else wide
             own = "marker" if i == 0 else f"tag{i}"
-            if ctx.n == 1 and i == 0:
-                own = "target"
-            if i == 0 and twin:
-                c.rect((x - 16, y - 19, w - 60, y + 19), pal.panel, radius=19)
-                c.text((x, y + 60), "swipe for more", (face[0], 13), pal.muted, anchor="lm")
-            elif i or ctx.n > 0:
-                with c.element("marker" if i == 0 else own):
-                    c.rect((x - 16, y - 19, x + wide + 16, y + 19), pal.accent if i == 0 else pal.panel, radius=19)
-            with c.element("target" if i == 0 else own):
-                at = (x, y) if not (twin and i) else (w - 60 - 70.0 * (len(later) - i + 1), y)
-                c.text(at, text, face, (pal.bg if i == 0 and not twin else pal.ink), anchor="lm")
-            if twin and i == 0:
-                slot = 0
-            x += slot + 46
+            if twin:
+                x = 58 if i == 0 else w - 60 - 90.0 * (len(later) - i + 1)
+            else:
+                with c.element(own):
+                    c.rect((x - 16, y - 19, x + wide + 16, y + 19), pal.panel if i else pal.accent, radius=19)
+            with c.element(own if i else "target"):
+                c.text((x, y), text, face, pal.ink if i or twin else pal.bg, anchor="lm")
+            x += wide + 46
         top = y + 60 if not ctx.far else 120
         for k, size_ in enumerate(blob[:6]):
             yy = top + 26 * k
@@ -176,8 +172,6 @@ def nav(ctx: Ctx) -> Design:
         )  # fmt: skip
 
     nodes = [marker, *(tag(i) for i in range(len(later)))]
-    if ctx.n == 1:
-        nodes = [marker]
     return Design(
         size, draw, edit, before={}, after={},
         target_region=["first tag of the row, {where}", "highlighted menu entry", "entry in the coloured capsule"],
@@ -188,7 +182,7 @@ def nav(ctx: Ctx) -> Design:
     )  # fmt: skip
 
 
-@template("style_layout_divider", nodes=("style_layout", "style_layout", "style_layout"), edits=TEXTS)
+@template("style_layout_divider", nodes=("style_layout", "style_layout", "style_layout"), edits=TEXTS, min_nodes=2)
 def divider(ctx: Ctx) -> Design:
     """A title card: ornaments stand left and right of a centred line, a cartouche frames it."""
     size, seed, pal = ctx.size("any"), ctx.seed(), ctx.palette()
@@ -224,9 +218,8 @@ def divider(ctx: Ctx) -> Design:
                 c.rect((w / 2 - half - 84, cy - 58, w / 2 + half + 84, cy + 58), None, radius=16, outline=pal.ink, width=3)
         with c.element("left"):
             flourish(c, w / 2 - half - 18, -1)
-        if ctx.n > 1:
-            with c.element("right"):
-                flourish(c, w / 2 + half + 18, 1)
+        with c.element("right"):
+            flourish(c, w / 2 + half + 18, 1)
         with c.element("target"):
             c.text((w / 2, cy), v["target"], face, pal.ink, anchor="mm")
         c.rect((w / 2 - 60, cy + 96, w / 2 + 60, cy + 98), pal.muted)
