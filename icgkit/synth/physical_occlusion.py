@@ -98,7 +98,7 @@ def shop_front(ctx: Ctx) -> Design:
         mid = top + tall / 2
         with c.element("target"):
             c.text((w / 2, mid), v["target"], (face, size[v["target"]]), ink, anchor="mm")
-        notices(c, extras, [(0.08 * w + (i % 3) * 106 + (0.54 * w if i >= 3 else 0), top + tall + 34) for i in range(6)], small, (250, 246, 236), (70, 60, 60), width=92)
+        notices(c, extras, [(0.075 * w + (i % 3) * 0.106 * w + (0.54 * w if i >= 3 else 0), top + tall + 34) for i in range(6)], small, (250, 246, 236), (70, 60, 60), width=round(0.1 * w))
         x = w / 2 + (math.copysign(away, post) if twin else post)
         for k in range(thick):
             c.rect((x - thick / 2 + k, 16, x - thick / 2 + k + 1, h - 18), shade((64, 74, 72), 0.6 + 0.8 * math.sin(math.pi * (k + 0.5) / thick)))
@@ -170,7 +170,7 @@ def print_on_shelf(ctx: Ctx) -> Design:
     size = {t: fit(t, face, fw - 70, most) for t in (edit.old.text, edit.new.text)}
     leafy, light = spots_in(ctx, *(font(face, size[t]).getlength(t) for t in size))
     ty = fy + fh * (0.46 if ctx.far else 0.58)
-    extras, line_ = ctx.copy(ctx.distractors), ctx.copy(1)[0]
+    line_, *extras = ctx.copy(1 + ctx.distractors)
     thing = ctx.rng.choice(["cup", "book", "vase", "apple"])
 
     def draw(c: Canvas, v: Values, twin: bool) -> None:
