@@ -29,8 +29,8 @@ _WHERE = {
     "save": "outputs",
     "Results": "results",
     "load_results": "results",
-    "beside": "results",
-    "counts_beside": "results",
+    "beside": "published",
+    "counts_beside": "published",
     "CATEGORIES": "taxonomy",
     "SUBTYPES": "taxonomy",
 }
@@ -66,9 +66,9 @@ if TYPE_CHECKING:
     from icgkit.load import read_cases as read_cases
     from icgkit.load import write_cases as write_cases
     from icgkit.outputs import save as save
+    from icgkit.published import beside as beside
+    from icgkit.published import counts_beside as counts_beside
     from icgkit.results import Results as Results
-    from icgkit.results import beside as beside
-    from icgkit.results import counts_beside as counts_beside
     from icgkit.results import load_results as load_results
     from icgkit.taxonomy import CATEGORIES as CATEGORIES
     from icgkit.taxonomy import SUBTYPES as SUBTYPES

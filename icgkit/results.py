@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icgkit.errors import SchemaError, UnknownName
-from icgkit.load import Dataset, load_dataset, load_published
+from icgkit.load import Dataset, load_dataset
 from icgkit.paths import named_folder
 
 if TYPE_CHECKING:
@@ -23,6 +23,15 @@ BASELINE_NOTE = "Models named offline/ are reference baselines, no stand-in for 
 SIMULATED_NOTE = (
     "Simulated: drawn from an effect model fitted to published figures, not answers of any model."
 )
+
+
+_JUDGE = "make it with: icgkit judge --kind {} --cache {}"
+_HOW = {
+    "human": "fill in the template that icgkit.judges writes, and put it into the cache as {}.parquet",
+    "audit": "answer the four audit questions in a CSV and put it into the cache as {}.parquet",
+    "labels": "let annotators classify nodes and put their labels into the cache as {}.parquet",
+    "failures": "read the residual misses, name the source of each, put them into the cache as {}.parquet",
+}
 
 
 @dataclass(frozen=True)
@@ -87,6 +96,15 @@ class Results:
         return frame
 
     @property
+    def full(self) -> pl.DataFrame:
+        """Judgments of the models that were judged on every case, without those run on a subset."""
+        import polars as pl
+
+        cases = self.judgments.group_by("model").agg(pl.col("case_id").n_unique().alias("n"))
+        whole = cases.filter(pl.col("n") == pl.col("n").max())["model"].implode()
+        return self.judgments.filter(pl.col("model").is_in(whole))
+
+    @property
     def judges(self) -> list[str]:
         """Judges with verdicts in this cache, the primary one first."""
         names = self.all_judgments["judge"].unique().sort().to_list()
@@ -105,7 +123,7 @@ class Results:
         return self.judgments["model"].unique().sort().to_list()
 
     def lacks(self, *conditions: str) -> str:
-        """Return "" if all these conditions are there, else what is missing and how to make it."""
+        """Return "" if all these conditions were judged, else what is missing and how to make it."""
         have = set(self.judgments["condition"].unique())
         missing = [c for c in conditions if c not in have]
         if not missing:
@@ -115,12 +133,43 @@ class Results:
             f"{self.dataset.name} --conditions {','.join(missing)} --cache {self.name}"
         )
 
-    def extra(self, name: str) -> pl.DataFrame | None:
-        """Read a further frame of the cache (`precision`, `adversarial` ...), or None if it is not there."""
+    def need(self, name: str) -> tuple[pl.DataFrame, str]:
+        """Read a further frame of the cache: `precision`, `adversarial`, `plan`, `human` ...
+
+        Returns
+        -------
+        (polars.DataFrame, str)
+            The frame, empty where the cache has none, and then what is missing and how to make it.
+        """
         import polars as pl
 
+        from icgkit.schemas import schema
+
         path = self.folder / f"{name}.parquet"
-        return pl.read_parquet(path) if path.is_file() else None
+        if path.is_file():
+            return schema(name).check(pl.read_parquet(path)), ""
+        return schema(name).frame(
+            []
+        ), f"Cache {self.name} lacks {name}; {_HOW.get(name, _JUDGE).format(name, self.name)}"
+
+    def if_has(
+        self, values: Sequence[str], function: Callable[..., pl.DataFrame], frame: pl.DataFrame,
+        *, column: str = "condition", **options: Any,
+    ) -> pl.DataFrame:  # fmt: skip
+        """Call a metric if all `values` occur in a column of the frame, else return one row that says what is missing.
+
+        Examples
+        --------
+        A table of a cache without the two-stage condition then shows the status instead of numbers.
+        """
+        import polars as pl
+
+        have = set(frame[column].unique())
+        missing = [v for v in values if v not in have]
+        if missing or frame.is_empty():
+            what = ", ".join(missing) or "any row"
+            return pl.DataFrame({"status": [f"not in this cache: {what}"]})
+        return function(frame, **options)
 
     def counts(self, frame: pl.DataFrame | None = None) -> dict[str, int]:
         """Return n for a caption: cases, nodes, verdicts and those that are missing."""
@@ -210,78 +259,3 @@ def load_results(cache: str | Path, *, dataset: str | Path = "", judge: str = ""
         load_dataset(which),
         judge or meta.get("primary_judge", "offline/judge"),
     )
-
-
-def beside(
-    ours: pl.DataFrame, *, id: str, source: str = "icg", keys: Sequence[str] = ("model", "condition")
-) -> pl.DataFrame:
-    """Set estimates beside the published figures of the same quantity.
-
-    Parameters
-    ----------
-    ours : polars.DataFrame
-        Column `estimate` and the columns in `keys`. A model "all" is the study's "all models";
-        the suffix " (simulated)" is ignored.
-    id : str
-        Which published quantity (column `id` of the file).
-    source : str
-        File in data/published.
-    keys : sequence of str
-        Columns that identify a cell, of model, condition, group.
-
-    Returns
-    -------
-    polars.DataFrame
-        One row a published value: quantity, model, condition, group, ours (null where this run has
-        no such cell), published, where, unit, note.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> ours = pl.DataFrame({"model": ["all"], "condition": ["direct"], "estimate": [0.5]})
-    >>> beside(ours, id="recall.micro").filter(condition="direct").select("ours", "published").row(0)
-    (0.5, 0.447)
-    """
-    import polars as pl
-
-    rows = load_published(source).filter(pl.col("id") == id)
-    if rows.is_empty():
-        raise UnknownName.among("published quantity", id, load_published(source)["id"].unique())
-    mine = ours.select(*keys, ours=pl.col("estimate").cast(pl.Float64))
-    if "model" in keys:
-        mine = mine.with_columns(pl.col("model").str.strip_suffix(" (simulated)"))
-    joined = rows.join(mine, on=list(keys), how="left", nulls_equal=True, maintain_order="left")
-    return joined.select(
-        "quantity",
-        "model",
-        "condition",
-        "group",
-        "ours",
-        pl.col("value").alias("published"),
-        "where",
-        "unit",
-        "note",
-    )
-
-
-def counts_beside(ours: Mapping[str, float], *, source: str = "icg") -> pl.DataFrame:
-    """Set plain numbers beside the published ones.
-
-    Parameters
-    ----------
-    ours : mapping
-        Published id (column `id`) to our number; only rows without model, condition and group count.
-
-    Examples
-    --------
-    >>> counts_beside({"dataset.cases": 461}).select("quantity", "ours", "published").row(0)
-    ('cases', 461.0, 461.0)
-    """
-    import polars as pl
-
-    mine = pl.DataFrame({"id": list(ours), "ours": [float(v) for v in ours.values()]})
-    rows = load_published(source).filter(
-        pl.col("model").is_null(), pl.col("condition").is_null(), pl.col("group").is_null()
-    )
-    joined = mine.join(rows, on="id", how="inner", maintain_order="left")
-    return joined.select("quantity", "ours", pl.col("value").alias("published"), "where", "unit", "note")

@@ -80,7 +80,9 @@ class Table:
 
     def to_figure(self) -> Figure:
         """Return the table drawn as a figure."""
-        return _draw(self)
+        from icgkit.table_figure import draw_table
+
+        return draw_table(self)
 
     def with_notes(self, *notes: str) -> Table:
         """Return the table with further notes below it; empty ones are left out."""
@@ -119,6 +121,7 @@ def typeset(
     *,
     id: str,
     caption: str,
+    columns: Sequence[str] | None = None,
     headers: Mapping[str, str] | None = None,
     formats: Mapping[str, str] | None = None,
     spanners: Mapping[str, str] | None = None,
@@ -135,6 +138,9 @@ def typeset(
         Name of the table, as in the study ("T2").
     caption : str
         What it shows, with n, kind of interval and seed.
+    columns : sequence of str, optional
+        Columns to show, in this order; those that the frame lacks are left out. If it lacks all,
+        its status is shown. Default: every column.
     headers : mapping, optional
         Column to header; default is the column's name with blanks for underscores. Names that the
         frame lacks are ignored, so that one map of labels serves many tables.
@@ -160,14 +166,18 @@ def typeset(
     ['a', '0.500']
     """
     headers, formats, spanners = dict(headers or {}), dict(formats or {}), dict(spanners or {})
+    if columns is not None:
+        frame = frame.select([c for c in columns if c in frame.columns] or ["status"])
+        formats = {c: f for c, f in formats.items() if c in frame.columns}
+        spanners = {c: s for c, s in spanners.items() if c in frame.columns}
     for kind, names in (("formats", formats), ("spanners", spanners)):
         if unknown := [n for n in names if n not in frame.columns]:
             raise SchemaError(f"table {id}: {kind} for unknown column", got=unknown, allowed=frame.columns)
-    columns = []
+    shown = []
     for name, dtype in frame.schema.items():
         spec = formats.get(name, ".3f" if dtype.is_float() else ",d" if dtype.is_integer() else "")
         header = headers.get(name, name.replace("_", " "))
-        columns.append(Col(name, header, "right" if dtype.is_numeric() else "left", spec))
+        shown.append(Col(name, header, "right" if dtype.is_numeric() else "left", spec))
     heavy = frozenset(
         (i, name)
         for i, row in enumerate(frame.iter_rows(named=True))
@@ -175,7 +185,7 @@ def typeset(
         if bold and bold(row, name)
     )
     over = tuple(spanners.get(n) for n in frame.columns) if spanners else ()
-    return Table(id, frame, caption, tuple(columns), tuple(n for n in notes if n), heavy, over)
+    return Table(id, frame, caption, tuple(shown), tuple(n for n in notes if n), heavy, over)
 
 
 def best_of(columns: Sequence[str]) -> Callable[[dict[str, Any], str], bool]:
@@ -208,6 +218,19 @@ def interval(estimate: float | None, low: float | None, high: float | None, spec
     return f"{format_value(estimate, spec)} [{format_value(low, spec)}, {format_value(high, spec)}]"
 
 
+def intervals(
+    frame: pl.DataFrame, *, estimate: str = "estimate", low: str = "low", high: str = "high",
+    name: str = "shown", spec: str = ".3f",
+) -> pl.DataFrame:  # fmt: skip
+    """Add a text column "estimate [low, high]" (see `interval`); a frame without estimates is returned as it is."""
+    import polars as pl
+
+    if estimate not in frame.columns:
+        return frame
+    cells = [interval(e, lo, hi, spec) for e, lo, hi in frame.select(estimate, low, high).iter_rows()]
+    return frame.with_columns(pl.Series(name, cells, dtype=pl.String))
+
+
 _TEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
     "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
@@ -237,66 +260,3 @@ def _latex_template() -> Template:
     )  # fmt: skip
     env.filters["tex"] = tex_escape
     return env.get_template("tables/table.tex.j2")
-
-
-_EXTRA = 0.68
-"""Height of each further line of a cell, in lines: wrapped text is set tighter than rows."""
-
-
-def _draw(table: Table) -> Figure:
-    """Draw a table: one line a row, columns as wide as their longest cell."""
-    import textwrap
-
-    from matplotlib.figure import Figure
-
-    rows = list(table.rows())
-    texts = [[c.header for c in table.columns], *[[cell.text for cell in row] for row in rows]]
-    wrapped = [[textwrap.fill(t, 46) for t in row] for row in texts]
-    widths = [
-        max(max(map(len, t.split("\n"))) for t in column) + 2.5 for column in zip(*wrapped, strict=True)
-    ]
-    heights = [1 + _EXTRA * max(t.count("\n") for t in row) for row in wrapped]
-    total = max(sum(widths), 52)
-    caption = textwrap.fill(f"{table.id}. {table.caption}", int(total * 1.02))
-    notes = [textwrap.fill(n, int(total * 1.18)) for n in table.notes]
-    line, char = 0.235, 0.083
-    over = 1 if table.spanners else 0
-    n_lines = _EXTRA * caption.count("\n") + 1.9 + over + sum(heights) + 0.5 * len(heights) * 0.4 + 0.4
-    n_lines += sum(0.86 + _EXTRA * 0.86 * n.count("\n") for n in notes)
-    fig = Figure(figsize=(total * char + 0.3, n_lines * line + 0.25))
-    ax = fig.add_axes((0, 0, 1, 1))
-    ax.set_axis_off()
-    ax.set_xlim(-1.5, total + 1.5)
-    ax.set_ylim(n_lines + 0.5, -0.5)
-    style: dict[str, Any] = {"va": "top", "fontsize": 9.5}
-    ax.text(0, 0, caption, weight="bold", **style)
-    y = _EXTRA * caption.count("\n") + 1.55
-    left = [sum(widths[:i]) for i in range(len(widths))]
-    ax.plot([0, total], [y - 0.25] * 2, color="black", lw=1.2)
-    if over:
-        start = 0
-        for label, span in table.span_cells():
-            x0, x1 = left[start], left[start] + sum(widths[start : start + span])
-            if label:
-                ax.text((x0 + x1) / 2, y, label, ha="center", **style)
-                ax.plot([x0 + 1, x1 - 1], [y + 0.95] * 2, color="black", lw=0.6)
-            start += span
-        y += 1.15
-    for i, (row, height) in enumerate(zip(wrapped, heights, strict=True)):
-        for j, text in enumerate(row):
-            right = table.columns[j].align == "right"
-            heavy = i > 0 and rows[i - 1][j].bold
-            ax.text(
-                left[j] + (widths[j] - 1 if right else 0), y, text,
-                ha="right" if right else "left", weight="bold" if heavy else "normal", **style,
-            )  # fmt: skip
-        y += height + 0.2
-        if i == 0:
-            ax.plot([0, total], [y - 0.12] * 2, color="black", lw=0.7)
-            y += 0.1
-    ax.plot([0, total], [y - 0.02] * 2, color="black", lw=1.2)
-    y += 0.25
-    for note in notes:
-        ax.text(0, y, note, va="top", fontsize=8, color="#333333")
-        y += 0.86 + _EXTRA * 0.86 * note.count("\n")
-    return fig
