@@ -9,27 +9,38 @@ from __future__ import annotations
 
 from icgkit.metrics.agreement import agreement
 from icgkit.metrics.annotators import audit, fleiss
+from icgkit.metrics.correction import corrected
 from icgkit.metrics.gee import gee
 from icgkit.metrics.inference import differences, ratio, spread
+from icgkit.metrics.items import item_response
 from icgkit.metrics.paired import cohens_d, mcnemar, permutation
 from icgkit.metrics.planning import plan_tests, satisfaction
+from icgkit.metrics.power import case_sd, cases_needed, power_difference, power_from_pilot, power_kappa
 from icgkit.metrics.precision import leakage, precision, rejection
 from icgkit.metrics.ranks import adjust, spearman
 from icgkit.metrics.recall import gap, recall
+from icgkit.metrics.utility import utility
 
 __all__ = [
     "adjust",
     "agreement",
     "audit",
+    "case_sd",
+    "cases_needed",
     "cohens_d",
+    "corrected",
     "differences",
     "fleiss",
     "gap",
     "gee",
+    "item_response",
     "leakage",
     "mcnemar",
     "permutation",
     "plan_tests",
+    "power_difference",
+    "power_from_pilot",
+    "power_kappa",
     "precision",
     "ratio",
     "recall",
@@ -37,4 +48,5 @@ __all__ = [
     "satisfaction",
     "spearman",
     "spread",
+    "utility",
 ]
