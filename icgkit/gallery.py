@@ -41,7 +41,7 @@ def read_results(folder: str | Path) -> list[dict[str, Any]]:
             result
             | {"group": _group(id), "title": title, "rest": rest, "picture": picture, "links": files}
             | {"size": _size(folder / picture) if picture else None, "n_text": n_text(result["n"])}
-            | {"fragment": _fragment(folder / f"{id}.html") if result["kind"] == "table" else None}
+            | {"fragment": _fragment(folder / f"{id}.html")}
         )
     return sorted(results, key=lambda r: _order(r["id"]))
 

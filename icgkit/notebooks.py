@@ -8,8 +8,10 @@ import json
 import os
 import platform
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -201,12 +203,10 @@ class Fingerprint:
     def __init__(self, root: str | Path | None = None) -> None:
         self.root = Path(root) if root else project_root()
         self._folders: dict[Path, str] = {}
-        package = Path(__file__).parent
-        code = [p for p in sorted(package.rglob("*")) if p.suffix in {".py", ".md"} and p.name not in DOORS]
         lock = self.root / "requirements.lock"
         self._base = [
             platform.python_version(),
-            *(f"{p.relative_to(package)} {sha256_of(p)}" for p in code),
+            _code(),
             sha256_of(lock) if lock.is_file() else "no lock file",
             self._folder(self.root / "data" / "published"),
         ]
@@ -217,17 +217,22 @@ class Fingerprint:
         values.pop("out", None)
         cells = [[c.get("cell_type"), cell_source(c), cell_tags(c)] for c in notebook.cells]
         parts = [*self._base, json.dumps(cells), json.dumps(values, sort_keys=True, default=repr)]
-        for word in _words(values.values()):
-            parts += [self._folder(folder) for folder in self._data(word)]
+        folders = {f for word in _words(values.values()) for f in self._data(word)}
+        parts += [self._folder(folder) for folder in sorted(folders)]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def _data(self, word: str) -> Iterator[Path]:
-        """Yield the dataset and cache folders that a parameter names."""
-        for kind in ("cases", "cache"):
-            if re.fullmatch(r"[\w.-]+", word) and (self.root / "data" / kind / word).is_dir():
-                yield self.root / "data" / kind / word
-        if os.sep in word and Path(word).is_dir():
-            yield Path(word)
+        """Yield the dataset and cache folders that a parameter names, and the dataset of a cache."""
+        name = re.fullmatch(r"[\w.-]+", word) is not None
+        named = [self.root / "data" / kind / word for kind in ("cases", "cache")] if name else []
+        for folder in [*named, *([Path(word)] if os.sep in word else [])]:
+            if not folder.is_dir():
+                continue
+            yield folder
+            run = folder / "run.toml"
+            dataset = tomllib.loads(run.read_text(encoding="utf-8")).get("dataset") if run.is_file() else None
+            if isinstance(dataset, str):
+                yield from (f for f in (self.root / "data" / "cases" / dataset, Path(dataset)) if f.is_dir())
 
     def _folder(self, folder: Path) -> str:
         if folder not in self._folders:
@@ -237,6 +242,15 @@ class Fingerprint:
             text = "\n".join([folder.name, setting, *rows])
             self._folders[folder] = hashlib.sha256(text.encode()).hexdigest()
         return self._folders[folder]
+
+
+@cache
+def _code() -> str:
+    """Return a hash of the package without its doors, as it was when first asked for."""
+    package = Path(__file__).parent
+    files = [p for p in sorted(package.rglob("*")) if p.suffix in {".py", ".md"} and p.name not in DOORS]
+    rows = [f"{p.relative_to(package)} {sha256_of(p)}" for p in files]
+    return hashlib.sha256("\n".join(rows).encode()).hexdigest()
 
 
 def _words(values: Iterable[Any]) -> Iterator[str]:

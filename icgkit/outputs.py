@@ -101,7 +101,8 @@ def save(
         Saved as PDF, SVG and PNG, then closed.
     table : optional
         Anything with `to_html()`, `to_latex()` and `to_figure()`; saved as HTML, LaTeX and PNG.
-        At least one of `figure` and `table` is due; with both, the pictures are of the figure.
+        At least one of `figure` and `table` is due; with both, the pictures are of the figure, and
+        `id.table.thumb.png` is a small one of the table.
     caption : str
         One paragraph, plain text.
     n : int, str or mapping
@@ -139,22 +140,26 @@ def save(
         raise SchemaError(f"{id}: nothing to show", remedy="give figure= or table=")
     if not caption.strip():
         raise SchemaError(f"{id}: caption is empty", allowed="a paragraph that stands alone")
-    folder = Path(out) if str(out) else project_root() / "figures"
-    folder.mkdir(parents=True, exist_ok=True)
     files = {".csv": csv_bytes(data, id)}
+    beside = _compared(published, id)
     shown = ""
     if table is not None:
         shown = table.to_html()
         files[".html"] = _page(id, shown).encode()
         files[".tex"] = table.to_latex().encode()
-    drawn = table.to_figure() if figure is None and table is not None else figure
-    files |= _pictures(drawn, vector=figure is not None)
+        pictures = _pictures(table.to_figure(), vector=False)
+        if figure is None:
+            files |= pictures
+        else:
+            files[".table.thumb.png"] = pictures[".thumb.png"]
     if figure is not None:
-        shown = f'<img alt="{html.escape(id)}" src="data:image/png;base64,{base64.b64encode(files[".thumb.png"]).decode()}">'
+        files |= _pictures(figure, vector=True)
+        code = base64.b64encode(files[".thumb.png"]).decode()
+        shown += f'<img alt="{html.escape(id)}" src="data:image/png;base64,{code}">'
     params = dict(params or {})
     sidecar: dict[str, Any] = {
         "id": id,
-        "kind": "figure" if figure is not None else "table",
+        "kind": " and ".join(k for k, v in (("table", table), ("figure", figure)) if v is not None),
         "caption": caption.strip(),
         "n": dict(n) if isinstance(n, Mapping) else n,
         "dataset": dataset,
@@ -166,11 +171,13 @@ def save(
         "params": {k: v for k, v in params.items() if k not in ("seed", "out")},
         "columns": {name: str(dtype) for name, dtype in data.schema.items()},
         "rows": data.height,
-        "published": _compared(published, id),
+        "published": beside,
         "files": sorted(f"{id}{ending}" for ending in (*files, ".json")),
     }
     text = json.dumps(sidecar, ensure_ascii=False, indent=1, allow_nan=False)
     files[".json"] = (text + "\n").encode()
+    folder = Path(out) if str(out) else project_root() / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
     for ending, content in files.items():
         write_whole(folder / f"{id}{ending}", content)
     return Saved(id, folder, tuple(sidecar["files"]), sidecar["caption"], shown)

@@ -267,6 +267,10 @@ class Workers:
             return Run(notebook.name, time.monotonic() - start, None, files)
         except Exception as exc:
             return Run(notebook.name, time.monotonic() - start, _short(exc))
+        finally:
+            from jupyter_core.utils import ensure_event_loop
+
+            ensure_event_loop().close()  # The loop that jupyter_client made for this thread.
 
     def _execute(self, notebook: Notebook, parameters: dict[str, Any]) -> None:
         import papermill
@@ -309,7 +313,7 @@ def _short(exc: Exception) -> str:
     name, value = getattr(exc, "ename", None), getattr(exc, "evalue", None)
     if name:  # papermill's report of an error inside a cell
         cell = getattr(exc, "exec_count", None)
-        return f"{name} in cell {cell}: {value}".replace("\n", " ")[:500]
+        return f"{name} in cell [{cell}]: {value}".replace("\n", " ")[:500]
     lines = [line for line in str(exc).splitlines() if line.strip()]
     return f"{type(exc).__name__}: {lines[0] if lines else 'no message'}"[:500]
 

@@ -15,7 +15,8 @@
     var words = box.value.toLowerCase().split(/\s+/).filter(Boolean), shown = 0;
     var off = kinds.filter(function (k) { return !k.checked; }).map(function (k) { return k.value; });
     items.forEach(function (item, i) {
-      var fits = off.indexOf(item.dataset.kind) < 0 && words.every(function (w) { return texts[i].indexOf(w) >= 0; });
+      var on = item.dataset.kind.split(" and ").some(function (k) { return off.indexOf(k) < 0; });
+      var fits = on && words.every(function (w) { return texts[i].indexOf(w) >= 0; });
       item.hidden = !fits;
       var entry = document.querySelector('[data-entry="' + item.id + '"]');
       if (entry) { entry.hidden = !fits; }
