@@ -64,7 +64,7 @@ def faults(notebook: Notebook) -> list[str]:
             continue
         found += [f"cell {number}: {fault}" for fault in _faults(tree, notebook, parameters=number == 0)]
     last = cell_source(code[-1])
-    if not re.search(r"\bsave\(", last) or "out=out" not in last.replace(" ", ""):
+    if not re.search(r"\bsave\(", last) or not re.search(r"\bout=out\b|\"out\": out\b", last):
         found.append("the last cell does not save to out")
     return found
 
