@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
 
 def beside(
-    ours: pl.DataFrame, *, id: str, source: str = "icg", keys: Sequence[str] = ("model", "condition")
+    ours: pl.DataFrame,
+    *,
+    id: str,
+    source: str = "icg",
+    keys: Sequence[str] = ("model", "condition"),
+    only: str = "",
 ) -> pl.DataFrame:
     """Set estimates beside the published figures of the same quantity.
 
@@ -26,6 +31,8 @@ def beside(
         Which published quantity (column `id` of the file).
     source : str
         File in data/published.
+    only : str
+        Keep the published rows whose quantity names this (a judge, say).
     keys : sequence of str
         Columns that identify a cell, of model, condition, group.
 
@@ -45,6 +52,20 @@ def beside(
     import polars as pl
 
     rows = load_published(source).filter(pl.col("id") == id)
+    if only:
+        rows = rows.filter(pl.col("quantity").str.contains(only.removesuffix(" (simulated)"), literal=True))
+        if rows.is_empty():
+            return rows.select(
+                "quantity",
+                "model",
+                "condition",
+                "group",
+                pl.col("value").alias("ours"),
+                pl.col("value").alias("published"),
+                "where",
+                "unit",
+                "note",
+            )
     if rows.is_empty():
         raise UnknownName.among("published quantity", id, load_published(source)["id"].unique())
     if "estimate" not in ours.columns:

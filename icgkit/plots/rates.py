@@ -1,73 +1,17 @@
-"""Marks for the figures: `draw_*(frame, ax) -> ax`. One palette, so that a thing keeps its colour.
-
-Categories have the colours of the taxonomy, models those of `model_color`; both are told apart
-under colour-vision deficiencies, and models carry a marker besides.
-"""
+"""Marks for rates with intervals: ranked lines, grouped points, categories, found and missed."""
 
 from __future__ import annotations
 
-import hashlib
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from icgkit.plots.style import GRID, INK, KNOWN, MARKERS, model_style, rectangle
 from icgkit.taxonomy import CATEGORIES
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-INK = "#222222"
-GRID = "#D9D9D9"
-# Paul Tol's "bright" scheme and one grey.
-_COLORS = ("#4477AA", "#EE6677", "#228833", "#AA3377", "#66CCEE", "#CCBB44", "#777777")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_KNOWN = (
-    "offline/instruction-only", "offline/priors", "offline/ocr-rules", "offline/ocr-vision",
-    "claude-opus-4.6", "gpt-4o", "gemini-2.5-flash", "qwen3-vl-plus",
-)  # fmt: skip
-STYLE: Any = {
-    "font.size": 9, "axes.titlesize": 10, "axes.labelsize": 9, "axes.edgecolor": INK, "text.color": INK,
-    "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK, "axes.spines.top": False,
-    "axes.spines.right": False, "axes.grid": False, "figure.dpi": 110,
-    "savefig.dpi": 200, "svg.fonttype": "none", "pdf.fonttype": 42, "axes.titlelocation": "left",
-}  # fmt: skip
-
-
-def model_style(model: str) -> tuple[str, str]:
-    """Return colour and marker of a model; the same for a model and its simulated twin.
-
-    Examples
-    --------
-    >>> model_style("gpt-4o") == model_style("gpt-4o (simulated)")
-    True
-    """
-    name = model.removesuffix(" (simulated)")
-    if name in _KNOWN:
-        i = _KNOWN.index(name) % 4
-    else:
-        i = int(hashlib.sha256(name.encode()).hexdigest(), 16) % len(_COLORS)
-    return _COLORS[i], _MARKERS[i]
-
-
-def figure(width: float = 6.5, height: float = 4.0, *, columns: int = 1, **kwargs: Any) -> tuple[Figure, Any]:
-    """Return a figure in the style of the package and its axes (an array for several columns).
-
-    Parameters
-    ----------
-    width, height : float
-        Inches.
-    columns : int
-        Panels side by side.
-    """
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    with mpl.rc_context(STYLE):
-        fig = Figure(figsize=(width, height), layout="constrained")
-        axes = fig.subplots(1, columns, **kwargs)
-    return fig, axes
 
 
 def draw_ranked(
@@ -112,15 +56,6 @@ def draw_ranked(
     return ax
 
 
-def category_legend(ax: Axes, **kwargs: Any) -> Axes:
-    """Add a legend of the five category colours."""
-    from matplotlib.lines import Line2D
-
-    handles = [Line2D([], [], marker="o", ls="", color=c.color, label=c.label) for c in CATEGORIES.values()]
-    ax.legend(handles=handles, frameon=False, **kwargs)
-    return ax
-
-
 def draw_points(
     frame: pl.DataFrame,
     ax: Axes,
@@ -144,7 +79,7 @@ def draw_points(
         What to write for values of `x`.
     """
     hues = frame[hue].unique().sort().to_list()
-    hues.sort(key=lambda m: _KNOWN.index(m) if m in _KNOWN else 99)
+    hues.sort(key=lambda m: KNOWN.index(base) if (base := m.removesuffix(" (simulated)")) in KNOWN else 99)
     step = 0.7 / max(len(hues), 1)
     for k, name in enumerate(hues):
         color, marker = model_style(name)
@@ -193,7 +128,7 @@ def draw_categories(
         rows = sorted((r for r in rows if r["estimate"] is not None), key=lambda r: at[r[x]])
         xs = [at[r[x]] + (k - 2) * 0.07 for r in rows]
         ax.plot(
-            xs, [r["estimate"] for r in rows], _MARKERS[k] + "-", color=c.color, ms=5, lw=1.2, label=c.label
+            xs, [r["estimate"] for r in rows], MARKERS[k] + "-", color=c.color, ms=5, lw=1.2, label=c.label
         )
         for at_x, r in zip(xs, rows, strict=True):
             if r["low"] is not None and r["high"] is not None:
@@ -204,53 +139,6 @@ def draw_categories(
     ax.set_axisbelow(True)
     ax.set_ylabel(ylabel)
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=5, fontsize=8, frameon=False)
-    return ax
-
-
-def draw_forest(frame: pl.DataFrame, ax: Axes, *, label: str, xlabel: str, null: float = 1.0) -> Axes:
-    """Draw estimates with intervals on a log axis around `null` (odds ratios).
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        Columns `label`, `estimate`, `low`, `high`, all above 0.
-    """
-    rows = [r for r in frame.iter_rows(named=True) if r["estimate"] is not None]
-    for y, row in enumerate(rows):
-        if row["low"] is not None and row["high"] is not None:
-            ax.plot([row["low"], row["high"]], [y, y], color=INK, lw=1.6)
-        ax.plot(row["estimate"], y, "s", color=INK, ms=5)
-    ax.axvline(null, color="#777777", lw=1, ls="--")
-    ax.set_xscale("log")
-    ax.set_yticks(range(len(rows)), [str(r[label]) for r in rows])
-    ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.grid(axis="x", color=GRID, lw=0.7, which="both")
-    ax.set_axisbelow(True)
-    ax.set_xlabel(xlabel)
-    return ax
-
-
-def draw_curves(frame: pl.DataFrame, ax: Axes, *, x: str, hue: str, xlabel: str, ylabel: str) -> Axes:
-    """Draw one line a value of `hue`, with a band where `low` and `high` are given.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        Columns `x`, `hue`, `estimate`, and perhaps `low` and `high`.
-    """
-    for i, (name,) in enumerate(frame.select(hue).unique(maintain_order=True).rows()):
-        part = frame.filter(frame[hue] == name).sort(x)
-        color = _COLORS[i % len(_COLORS)]
-        ax.plot(part[x], part["estimate"], _MARKERS[i % 7] + "-", color=color, ms=4, lw=1.6, label=str(name))
-        if {"low", "high"} <= set(part.columns) and part["low"].null_count() < part.height:
-            ax.fill_between(
-                part[x], part["low"].cast(float), part["high"].cast(float), color=color, alpha=0.15, lw=0
-            )
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
-    ax.grid(color=GRID, lw=0.7)
-    ax.set_axisbelow(True)
-    ax.legend(fontsize=8, frameon=False)
     return ax
 
 
@@ -277,10 +165,3 @@ def draw_grid(frame: pl.DataFrame, ax: Axes, *, row: str, xlabel: str = "") -> A
         spine.set_visible(False)
     ax.set_xlabel(xlabel)
     return ax
-
-
-def rectangle(x: float, y: float, w: float, h: float, color: str, **kwargs: Any) -> Any:
-    """Return a filled rectangle; `edgecolor` and the like go to matplotlib."""
-    from matplotlib.patches import Rectangle
-
-    return Rectangle((x, y), w, h, facecolor=color, edgecolor=kwargs.pop("edgecolor", "none"), **kwargs)

@@ -1,12 +1,11 @@
-"""Shapes of results that notebooks share: orders and labels, wide tables, picked cases, who found what."""
+"""Cases in results: which to show, what was said about them, who found what."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from icgkit.errors import SchemaError
-from icgkit.taxonomy import CATEGORIES, SUBTYPES
+from icgkit.views.shapes import CORE, condition_labels, short_model
 
 if TYPE_CHECKING:
     import polars as pl
@@ -14,96 +13,6 @@ if TYPE_CHECKING:
     from icgkit.graph import Case
     from icgkit.load import Dataset
     from icgkit.results import Results
-
-ALL = "All models"
-CORE = ("direct", "cot", "icg_self", "nl_self", "signal_guided", "taxonomy_only", "oracle")
-"""The seven conditions of the main table."""
-UNGUIDED = CORE[:5]
-"""Those among which the main table marks the best: neither checklist nor graph."""
-
-
-def condition_labels() -> dict[str, str]:
-    """Return the short label of every condition, in the study's order."""
-    from icgkit.prompts import conditions
-
-    return {name: c.short for name, c in conditions().items()}
-
-
-def taxonomy_view(nodes: pl.DataFrame) -> pl.DataFrame:
-    """Return one row a subtype with its node count.
-
-    Parameters
-    ----------
-    nodes : polars.DataFrame
-        Schema `nodes`.
-
-    Returns
-    -------
-    polars.DataFrame
-        category_id, category, subtype_id, subtype, definition, example, level (with * where it is
-        our reading), n_nodes (0 where the dataset has none).
-    """
-    import polars as pl
-
-    counts = dict(nodes.group_by("subtype").len().iter_rows())
-    return pl.DataFrame(
-        [
-            {
-                "category_id": s.category,
-                "category": CATEGORIES[s.category].label,
-                "subtype_id": s.id,
-                "subtype": s.label,
-                "definition": s.definition,
-                "example": s.example,
-                "level": f"{s.indirectness}{'' if s.indirectness_stated else '*'}",
-                "n_nodes": counts.get(s.id, 0),
-            }
-            for s in SUBTYPES.values()
-        ]
-    )
-
-
-def wide(
-    scores: pl.DataFrame,
-    *,
-    rows: str,
-    columns: str,
-    order: Sequence[str],
-    value: str = "estimate",
-    labels: Mapping[str, str] | None = None,
-) -> pl.DataFrame:
-    """Pivot scores: one row a value of `rows`, one column a value of `columns` in the order given.
-
-    A cell that is not there is null.
-
-    Raises
-    ------
-    SchemaError
-        If a cell occurs twice.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> s = pl.DataFrame({"m": ["a", "a"], "c": ["y", "x"], "estimate": [1.0, 0.5]})
-    >>> wide(s, rows="m", columns="c", order=["x", "y", "z"]).row(0)
-    ('a', 0.5, 1.0, None)
-    """
-    import polars as pl
-
-    kept = scores.filter(pl.col(columns).is_in(list(order)))
-    if kept.select(rows, columns).is_duplicated().any():
-        raise SchemaError(f"cells of {rows} and {columns} occur twice", remedy="name every column in by=")
-    out = kept.pivot(columns, index=rows, values=value, maintain_order=True)
-    absent = [pl.lit(None, scores.schema[value]).alias(c) for c in order if c not in out.columns]
-    out = out.with_columns(absent).select(rows, *order)
-    return out.rename({c: (labels or {}).get(c, c) for c in order}) if labels else out
-
-
-def with_all(by_model: pl.DataFrame, pooled: pl.DataFrame) -> pl.DataFrame:
-    """Append the scores over all models below those of each model."""
-    import polars as pl
-
-    return pl.concat([by_model, pooled.with_columns(model=pl.lit(ALL))], how="diagonal")
 
 
 def pick_cases(judgments: pl.DataFrame) -> pl.DataFrame:
@@ -219,52 +128,10 @@ def found_rows(
     return picked.select("role", "case_id").join(part, on="case_id", maintain_order="left").select(keep)
 
 
-def subtype_labels() -> dict[str, str]:
-    """Return "Category: Subtype" for every subtype id."""
-    return {s.id: f"{CATEGORIES[s.category].label}: {s.label}" for s in SUBTYPES.values()}
-
-
-def by_category(cells: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
-    """Put a wide table with a column `category` into the taxonomy's order, with labels and node counts."""
-    import polars as pl
-
-    nodes = (
-        judgments.unique(["case_id", "node_id"])
-        .group_by("category")
-        .agg(pl.len().cast(pl.Int64).alias("n_nodes"))
-    )
-    total = pl.DataFrame({"category": ["all"], "n_nodes": [nodes["n_nodes"].sum()]}, schema=nodes.schema)
-    order = {c: i for i, c in enumerate([*CATEGORIES, "all"])}
-    labels = {c.id: c.label for c in CATEGORIES.values()} | {"all": "All"}
-    joined = cells.join(pl.concat([nodes, total]), on="category", how="left")
-    joined = joined.sort(pl.col("category").replace_strict(order, return_dtype=pl.Int64))
-    return joined.select(pl.col("category").replace(labels), "n_nodes", pl.exclude("category", "n_nodes"))
-
-
 def showcase(data: Dataset, *, n_nodes: int = 3) -> Case:
     """Return the first case with at least `n_nodes` nodes and an edge between nodes, else the first case."""
     fit = (c for c in data if len(c.constraint_nodes) >= n_nodes and c.inter_constraints)
     return next(fit, data.cases[0])
-
-
-def conditions_view() -> pl.DataFrame:
-    """Return one row a condition: condition, label, family, shows (ground-truth fields), output."""
-    import polars as pl
-
-    from icgkit.prompts import conditions
-
-    return pl.DataFrame(
-        [
-            {
-                "condition": c.id,
-                "label": c.label,
-                "family": c.family,
-                "shows": ", ".join(c.inputs) or "nothing",
-                "output": c.output,
-            }
-            for c in conditions().values()
-        ]
-    )
 
 
 def pipeline_stages(run: Results) -> list[tuple[str, str, list[str]]]:
@@ -281,14 +148,3 @@ def pipeline_stages(run: Results) -> list[tuple[str, str, list[str]]]:
         ("Judges", "region, update and reason of each node: found is all three", [short_model(j) for j in run.judges]),
         ("Measures", "each with its n and interval", ["macro recall", "micro recall", "Δ ICG-O − Direct", "agreement", "odds ratios"]),
     ]  # fmt: skip
-
-
-def short_model(name: str) -> str:
-    """Return a model's name without its provider, as figures show it.
-
-    Examples
-    --------
-    >>> short_model("offline/ocr-rules")
-    'ocr-rules'
-    """
-    return name.rsplit("/", 1)[-1]

@@ -1,0 +1,17 @@
+"""Marks for the figures: `draw_*(frame, ax) -> ax`; matplotlib is loaded when one draws."""
+
+from icgkit.plots.rates import draw_categories as draw_categories
+from icgkit.plots.rates import draw_grid as draw_grid
+from icgkit.plots.rates import draw_points as draw_points
+from icgkit.plots.rates import draw_ranked as draw_ranked
+from icgkit.plots.relations import draw_curves as draw_curves
+from icgkit.plots.relations import draw_forest as draw_forest
+from icgkit.plots.relations import draw_levels as draw_levels
+from icgkit.plots.relations import draw_plane as draw_plane
+from icgkit.plots.style import GRID as GRID
+from icgkit.plots.style import INK as INK
+from icgkit.plots.style import STYLE as STYLE
+from icgkit.plots.style import category_legend as category_legend
+from icgkit.plots.style import figure as figure
+from icgkit.plots.style import model_style as model_style
+from icgkit.plots.style import rectangle as rectangle

@@ -1,0 +1,124 @@
+"""Marks for relations: odds ratios, curves, planes of two rates, ordinal levels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from icgkit.plots.style import COLORS, GRID, INK, MARKERS, category_legend, model_style
+from icgkit.taxonomy import CATEGORIES
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+
+
+def draw_forest(frame: pl.DataFrame, ax: Axes, *, label: str, xlabel: str, null: float = 1.0) -> Axes:
+    """Draw estimates with intervals on a log axis around `null` (odds ratios).
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Columns `label`, `estimate`, `low`, `high`, all above 0.
+    """
+    rows = [r for r in frame.iter_rows(named=True) if r["estimate"] is not None]
+    for y, row in enumerate(rows):
+        if row["low"] is not None and row["high"] is not None:
+            ax.plot([row["low"], row["high"]], [y, y], color=INK, lw=1.6)
+        ax.plot(row["estimate"], y, "s", color=INK, ms=5)
+    ax.axvline(null, color="#777777", lw=1, ls="--")
+    ax.set_xscale("log")
+    ax.set_yticks(range(len(rows)), [str(r[label]) for r in rows])
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.grid(axis="x", color=GRID, lw=0.7, which="both")
+    ax.set_axisbelow(True)
+    ax.set_xlabel(xlabel)
+    return ax
+
+
+def draw_curves(frame: pl.DataFrame, ax: Axes, *, x: str, hue: str, xlabel: str, ylabel: str) -> Axes:
+    """Draw one line a value of `hue`, with a band where `low` and `high` are given.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Columns `x`, `hue`, `estimate`, and perhaps `low` and `high`.
+    """
+    for i, (name,) in enumerate(frame.select(hue).unique(maintain_order=True).rows()):
+        part = frame.filter(frame[hue] == name).sort(x)
+        color = COLORS[i % len(COLORS)]
+        ax.plot(part[x], part["estimate"], MARKERS[i % 7] + "-", color=color, ms=4, lw=1.6, label=str(name))
+        if {"low", "high"} <= set(part.columns) and part["low"].null_count() < part.height:
+            ax.fill_between(
+                part[x], part["low"].cast(float), part["high"].cast(float), color=color, alpha=0.15, lw=0
+            )
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    ax.grid(color=GRID, lw=0.7)
+    ax.set_axisbelow(True)
+    ax.legend(fontsize=8, frameon=False)
+    return ax
+
+
+def draw_plane(
+    frame: pl.DataFrame, ax: Axes, *, x: str, y: str, hue: str, style: str, labels: Mapping[str, str]
+) -> Axes:
+    """Draw one point a row on a plane of two rates; colour by `hue` (a model), filled or open by `style`.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Columns `x`, `y` (rates), `hue`, `style`.
+    """
+    styles = frame[style].unique().sort().to_list()
+    for name, kind, at_x, at_y in frame.select(hue, style, x, y).iter_rows():
+        color, marker = model_style(name)
+        fill = color if styles.index(kind) == 0 else "white"
+        ax.plot(
+            at_x,
+            at_y,
+            marker,
+            color=color,
+            mfc=fill,
+            ms=7,
+            mew=1.6,
+            label=f"{name}, {labels.get(kind, kind)}",
+        )
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, 1)
+    ax.set_xlabel(f"{x.capitalize()} (0 to 1)")
+    ax.set_ylabel(f"{y.capitalize()} (0 to 1)")
+    ax.grid(color=GRID, lw=0.7)
+    ax.set_axisbelow(True)
+    if frame.height:
+        ax.legend(fontsize=7, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
+    else:
+        ax.text(0.5, 0.5, "nothing to show in this cache", ha="center", color="#777777")
+    return ax
+
+
+def draw_levels(frame: pl.DataFrame, ax: Axes, *, x: str, xlabel: str, ylabel: str) -> Axes:
+    """Draw one point a subtype over an ordinal level, in category colours, and the mean of each level.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Columns `x` (integer), `estimate`, `category`, `subtype`.
+    """
+    rows = frame.drop_nulls("estimate").sort(x, "estimate").iter_rows(named=True)
+    by_level: dict[int, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_level.setdefault(row[x], []).append(row)
+    for level, members in by_level.items():
+        for k, row in enumerate(members):
+            at = level + (k - (len(members) - 1) / 2) * min(0.16, 0.7 / len(members))
+            ax.plot(at, row["estimate"], "o", color=CATEGORIES[row["category"]].color, ms=6)
+        mean = sum(r["estimate"] for r in members) / len(members)
+        ax.plot([level - 0.4, level + 0.4], [mean, mean], color=INK, lw=1.6)
+    ax.set_xticks(sorted(by_level))
+    ax.set_ylim(0, 1)
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    ax.grid(axis="y", color=GRID, lw=0.7)
+    ax.set_axisbelow(True)
+    return category_legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=5, fontsize=8)
