@@ -95,7 +95,7 @@ def gauge(ctx: Ctx) -> Design:
     pct = ctx.kind == "percent"
     title, rest_word = ctx.rng.choice([("Tank level", "still to fill"), ("Boiler load", "in reserve"), ("Battery", "to full charge"), ("Humidity", "to saturation")])
     pal, seed = ctx.palette(), ctx.seed()
-    cx, cy, r = w / 2, h * 0.47, min(w, h) * 0.34
+    cx, cy, r = w / 2, h * 0.49, min(w, h) * 0.3
     hot = ctx.rng.choice([(206, 60, 48), (36, 120, 190), (46, 150, 96)])
     read_y = h * 0.9 if ctx.far else cy + r * 0.55
 
@@ -126,8 +126,8 @@ def gauge(ctx: Ctx) -> Design:
         if ctx.n > 1:
             with c.element("rest"):
                 c.text((cx, h * 0.84 if not ctx.far else cy + r * 0.5), v["rest"], (sans, 24 if ctx.salient else 18), pal.ink if ctx.salient else pal.muted, anchor="mm")
-        notes(c, lines[:2], (50, 76, w - 50, 100), sans, pal.muted, 14)
-        notes(c, lines[2:], (30, h - 22, w - 30, h - 2), sans, (240, 240, 236), 13)
+        notes(c, lines[:3], (30, 2, w - 30, 28), sans, (250, 250, 246), 14)
+        notes(c, lines[3:], (30, h - 24, w - 30, h - 2), sans, (250, 250, 246), 14)
 
     def vals(i: int) -> dict[str, object]:
         n = (edit.old, edit.new)[i]["value"]
@@ -163,9 +163,9 @@ def donut(ctx: Ctx) -> Design:
     lines = ctx.copy(ctx.distractors)
     topic, a_name, b_name = ctx.rng.choice([("How members arrive", "by tram", "on foot"), ("What the bins hold", "paper", "glass"), ("Who borrows", "adults", "children"), ("Where the power comes from", "wind", "water")])
     wide = w > h
-    r = min(w, h) * (0.27 if ctx.salient else 0.21)
-    cx, cy = (w * 0.3, h * 0.54) if wide else (w / 2, h * 0.4)
-    lx, ly = (w * 0.6, h * 0.42) if wide else (w * 0.24, h * 0.71)
+    r = min(w, h) * (0.25 if ctx.salient else 0.2)
+    cx, cy = (w * 0.3, h * 0.52) if wide else (w / 2, h * 0.41)
+    lx, ly = (w * 0.6, h * 0.42) if wide else (w * 0.24, h * 0.73)
     if ctx.far and wide:
         cx, lx = w * 0.7, 60
     start = ctx.rng.choice([0, -90, 90])
@@ -173,7 +173,7 @@ def donut(ctx: Ctx) -> Design:
     def draw(c: Canvas, v: Values, twin: bool) -> None:
         c.rect((0, 0, w, h), pal.bg)
         c.rect((0, 0, w, 14), pal.accent)
-        c.text((50, 44), topic, (head, fit([topic], head, w - 100, 38)), pal.ink)
+        c.text((50, 36), topic, (head, fit([topic], head, w - 100, 34)), pal.ink)
         box = (cx - r, cy - r, cx + r, cy + r)
         with c.element("ring"):
             if twin:
