@@ -159,7 +159,7 @@ def rubber_stamp(ctx: Ctx) -> Design:
         c.rect((px + 24, py + 28, px + 104, py + 34), (120, 110, 100))
         for i in range(11):
             y = py + 56 + i * ph / 12
-            if abs(y - ty) > 60:
+            if abs(y - ty) > 60 and y < py + ph - 34 - 19 * len(extras):
                 c.rect((px + 24, y, px + pw - 30 - 70 * (i % 4 == 3), y + 3), (178, 172, 160))
         for i, text in enumerate(extras):
             c.text((px + 24, py + ph - 20 - 19 * i), text, (body, 14), (96, 88, 84), anchor="ls")
@@ -171,10 +171,11 @@ def rubber_stamp(ctx: Ctx) -> Design:
         rubber = Canvas((round(sw) + 40, 190))
         soft_box(rubber, (24, 40, sw + 16, 150), 7, 170, 8)
         rubber.paste(wood((round(sw) - 6, 118), seeds[3], (176, 122, 70)), (22, 34))
-        rubber.rect((30, 44, sw + 8, 142), (58, 50, 52), radius=6)
+        rubber.rect((30, 44, sw + 8, 142), (186, 128, 108), radius=6)
+        rubber.rect((30, 136, sw + 8, 142), (140, 88, 74), radius=3)
         if not twin:
-            raised = impression(v["stamp"], "stamp", shade(ink, 0.75))
-            shine = impression(v["stamp"], "stamp", shade(ink, 1.5))
+            raised = impression(v["stamp"], "stamp", shade(ink, 0.8))
+            shine = impression(v["stamp"], "stamp", shade(ink, 1.75))
             small = (round(sw - 26), round(110 * (sw - 26) / raised.size[0]))
             for part, dy in ((shine, -1), (raised, 0)):
                 fitted = Canvas(small)
@@ -242,11 +243,11 @@ def glass_door(ctx: Ctx) -> Design:
     paint = ctx.rng.choice([(40, 74, 68), (116, 44, 46), (36, 50, 82), (60, 54, 50)])
     letters = ctx.rng.choice([(252, 246, 230), (244, 202, 104)])
     stone, seeds = ctx.rng.choice([(198, 186, 168), (168, 152, 140), (180, 186, 188)]), [ctx.seed() for _ in range(3)]
-    leaf_w, leaf_h = round(w * 0.31), round(h * 0.66)
-    x0, y0 = w * 0.5 - leaf_w * 1.02, h * 0.2
+    leaf_w, leaf_h = round(w * 0.29), round(h * 0.66)
     most, ty = 44 if ctx.salient else 34, leaf_h * (0.24 if ctx.far else 0.36)
     size = {t: fit(t, face, leaf_w - 50, most) for t in (edit.old.text, edit.new.text)}
     right = ctx.chance(0.5)  # the right leaf is open
+    x0, y0 = w * 0.17 if right else w * 0.83 - 2 * leaf_w - 12, h * 0.2
     extras, small, line2 = ctx.copy(ctx.distractors), ctx.face("sans"), ctx.rng.choice(["No. 14", "No. 7", "No. 38"])
 
     def leaf(text: str, element: str | None, inside: bool) -> Canvas:
@@ -288,10 +289,10 @@ def glass_door(ctx: Ctx) -> Design:
         ground = Canvas((w, h))
         ground.polygon([(hinge, floor), (near, y0 + leaf_h * 1.15), (near + out * 40, y0 + leaf_h * 1.13), (hinge + out * 70, floor)], (0, 0, 0, 100))
         c.put(ground, blur=6)
-        # seen from inside: what is left on the leaf's front is right here
-        c.warp(back, [quad[1], quad[0], quad[3], quad[2]])
-        spots = [(8 if right else w - 106, y0 + 70 * i) for i in range(6)]
-        notices(c, extras, spots, small, (248, 244, 234), (76, 70, 66), width=96)
+        # Seen from inside: what is left on the leaf's front is right here.
+        c.warp(back, quad)
+        spots = [(4 if right else w - 94, y0 + 70 * i) for i in range(6)]
+        notices(c, extras, spots, small, (248, 244, 234), (76, 70, 66), width=90)
 
     return Design(
         (w, h), draw, edit, before={"mirror": edit.old.text}, after={"mirror": edit.new.text},
