@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from pathlib import Path
@@ -37,11 +38,14 @@ def read_results(folder: str | Path) -> list[dict[str, Any]]:
         files = {e: f"{id}{e}" for e in FORMATS if (folder / f"{id}{e}").is_file()}
         picture = next((f"{id}{e}" for e in (".png", ".thumb.png") if (folder / f"{id}{e}").is_file()), None)
         title, rest = _split(result["caption"])
+        fragment = _fragment(folder / f"{id}.html")
+        # Notes that stand below the table need not be said again.
+        result["note"] = [n for n in result["note"] if not fragment or html.escape(n) not in fragment]
         results.append(
             result
             | {"group": _group(id), "title": title, "rest": rest, "picture": picture, "links": files}
             | {"size": _size(folder / picture) if picture else None, "n_text": n_text(result["n"])}
-            | {"fragment": _fragment(folder / f"{id}.html")}
+            | {"fragment": fragment}
         )
     return sorted(results, key=lambda r: _order(r["id"]))
 
@@ -93,28 +97,30 @@ def n_text(n: Any) -> str:
 
 
 def number(value: Any, *, sign: bool = False) -> str:
-    """Write a number with four significant digits, an absent one as a dash.
+    """Write a number as a reader compares it: three decimals below 10, an absent one as a dash.
 
     Examples
     --------
-    >>> number(0.12345), number(12416.0), number(None), number(0.05, sign=True)
-    ('0.1235', '12,416', '–', '+0.05')
+    >>> number(0.12345), number(12416.0), number(43.25), number(None), number(0.05, sign=True)
+    ('0.123', '12,416', '43.2', '–', '+0.050')
     """
     if value is None:
         return "–"
-    if isinstance(value, str):
-        return value
-    if float(value).is_integer() or abs(value) >= 10_000:
-        text = f"{value:+,.0f}" if sign else f"{value:,.0f}"
-    else:
-        text = f"{value:+.4g}" if sign else f"{value:.4g}"
-    return text.replace("-", "−")
+    if isinstance(value, str | bool):
+        return str(value)
+    size = abs(value)
+    whole = float(value).is_integer() and (size >= 2 or isinstance(value, int))
+    spec = ",.0f" if whole or size >= 1000 else ".1f" if size >= 10 else ".2g" if 0 < size < 0.0005 else ".3f"
+    return format(value, f"+{spec}" if sign else spec).replace("-", "−")
 
 
 def _split(caption: str) -> tuple[str, str]:
-    """Cut a caption after its first sentence."""
-    match = re.match(r"(.{8,160}?[.!?])\s+(?=[A-Z0-9(])", caption, re.DOTALL)
-    return (match[1], caption[match.end() :]) if match else (caption, "")
+    """Cut a caption after its first sentence, or part of a sentence before a semicolon."""
+    match = re.match(r"(.{8,160}?)(?:;\s+|[.!?]\s+(?=[A-Z0-9(]))", caption, re.DOTALL)
+    if not match:
+        return caption.rstrip("."), ""
+    rest = caption[match.end() :]
+    return match[1], rest[:1].upper() + rest[1:] if not rest.startswith("n =") else rest
 
 
 def _group(id: str) -> str:
@@ -145,4 +151,7 @@ def _fragment(path: Path) -> str | None:
         return None
     text = path.read_text(encoding="utf-8")
     start, end = (text.find(mark) for mark in TABLE_MARKS)
-    return text[start + len(TABLE_MARKS[0]) : end].strip() if 0 <= start < end else None
+    if not 0 <= start < end:
+        return None
+    # The page gives the id to the whole card.
+    return re.sub(r'(<table\b[^>]*?) id="[^"]*"', r"\1", text[start + len(TABLE_MARKS[0]) : end].strip())

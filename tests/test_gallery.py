@@ -74,7 +74,7 @@ def test_every_result_says_what_it_rests_on(page: str) -> None:
     for text in ("n = 461 cases, 1,776 nodes", "dataset: tiny", "models: offline/priors", "seed: 42"):
         assert page.count(text) == 3, text
     assert page.count("simulated, no model answered") == 1
-    assert "What T2 shows, &lt;b&gt;escaped&lt;/b&gt;." in page
+    assert "What T2 shows, &lt;b&gt;escaped&lt;/b&gt;" in page
     assert "The rest of it." in page
     assert "3 verdicts &lt;missing&gt;" in page
 
@@ -103,7 +103,7 @@ def test_published_values_stand_beside(folder: Path, page: str) -> None:
     assert "<summary>3 more</summary>" in page
     listed = (folder / "published.html").read_text(encoding="utf-8")
     assert listed.count("<tr data-item") == 15
-    assert "+0.25" in listed
+    assert "+0.250" in listed
     assert "Table 2" in listed
 
 
@@ -130,7 +130,7 @@ def test_no_results_yet(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0.9376, "0.9376"), (-0.5, "−0.5"), (None, "–"), (1184720.0, "1,184,720")]
+    ("value", "text"), [(0.9376, "0.938"), (0.00002, "2e−05"), (-0.5, "−0.500"), (None, "–"), (1184720.0, "1,184,720")]
 )
 def test_numbers(value: float | None, text: str) -> None:
     assert number(value) == text
