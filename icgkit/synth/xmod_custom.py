@@ -44,11 +44,11 @@ def invitation(ctx: Ctx) -> Design:
         top = h - 54 - k - 22 if ctx.far else 70
         with c.element("emblem"):
             c.paste(glyph("flower" if twin else v["emblem"], k), (w / 2 - k / 2, top))
-        y = h * (0.2 if ctx.far else 0.22) + (0 if ctx.far else k * 0.5)
+        y = h * 0.2 if ctx.far else 70 + k + 46
         with c.element("target"):
             c.text((w / 2, y), v["target"], (serif, fs), (52, 44, 48), anchor="mm")
         c.text((w / 2, y + 54), f"{host}, annual evening", (sans, 22), (90, 80, 80), anchor="mm")
-        ys = h * (0.46 if ctx.far else 0.62)
+        ys = h * 0.46 if ctx.far else y + (h - y) * 0.4
         if ctx.n > 1:
             with c.element("dress"):
                 c.text((w / 2, ys), v["dress"], (sans, 24 if ctx.salient else 18), (120, 70, 60), anchor="mm")
