@@ -186,24 +186,36 @@ def _design(
     return design, labels
 
 
-def solve(design: Floats, y: Floats, n: Floats, *, exchangeable: bool = True, tries: int = 200) -> Fit:
-    """Solve the estimating equations on (clusters, cells) counts of successes `y` and rows `n`."""
+def solve(
+    design: Floats,
+    y: Floats,
+    n: Floats,
+    *,
+    exchangeable: bool = True,
+    correlation: float | None = None,
+    tries: int = 200,
+) -> Fit:
+    """Solve the estimating equations on (clusters, cells) counts of successes `y` and rows `n`.
+
+    The working correlation is estimated, unless one is given.
+    """
     p = design.shape[1]
     beta = np.zeros(p)
     rate = (y.sum() + 0.5) / (n.sum() + 1.0)
     beta[0] = np.log(rate / (1 - rate))
     size = n.sum(axis=1)
     rows, pairs = size.sum(), (size * (size - 1) / 2).sum()
-    alpha, step, converged = 0.0, np.inf, False
+    alpha, step, converged = correlation or 0.0, np.inf, False
+    estimate = exchangeable and correlation is None and pairs > p
     # Start from independence, as one would with a plain logistic regression.
     for turn in range(tries):
         mu = np.clip(1 / (1 + np.exp(-(design @ beta))), 1e-15, 1 - 1e-15)
         s = np.sqrt(mu * (1 - mu))
-        if turn and exchangeable and pairs > p and step < 1e-2:
+        if turn and estimate and step < 1e-2:
             new = _moment(mu, s, y, n, rows, pairs, p)
             moved, alpha = abs(new - alpha), new
         else:
-            moved = 0.0 if not exchangeable or pairs <= p else np.inf
+            moved = np.inf if estimate else 0.0
         bread, scores = _equations(design, mu, s, y, n, size, alpha)
         try:
             change = np.linalg.solve(bread, scores.sum(axis=0))
