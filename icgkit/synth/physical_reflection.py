@@ -7,6 +7,7 @@ from PIL import Image
 
 from icgkit.synth.base import Ctx, Design, EdgeSpec, NodeSpec, Values, template
 from icgkit.synth.canvas import Canvas
+from icgkit.synth.scenery import picture
 from icgkit.synth.surfaces import (
     asphalt,
     bent,
@@ -58,7 +59,7 @@ def _sheet(cover: np.ndarray, color: tuple[int, int, int], alpha: float) -> Imag
 
 
 @template("reflection_wet_street", nodes=("physical_reflection", "physical_reflection"),
-          edits=("word", "brand", "city", "number"))  # fmt: skip
+          edits=("word", "brand", "city", "number"), max_distractors=4)  # fmt: skip
 def wet_street(ctx: Ctx) -> Design:
     """A neon word on a brick front at night; puddles in the road spell it again, upside down."""
     edit, (w, h) = ctx.edit(), ctx.size("wide")
@@ -88,8 +89,8 @@ def wet_street(ctx: Ctx) -> Design:
             c.paste(gradient((round(0.13 * w) - 10, 118), (250, 208, 128) if lit else (40, 48, 66), (190, 120, 60) if lit else (22, 26, 38)), (x0 + 5, ground - 143))
             c.rect((x0 + 0.062 * w, ground - 143, x0 + 0.068 * w, ground - 25), (24, 24, 30))
         glow(c, (cx, ground - rise), wide * 0.75, color, 0.34)
-        spots = [(0.19 * w + 110 * (i % 2) + (0.39 * w if i >= 2 else 0), ground - 78) for i in range(6)]
-        notices(c, extras, spots, small, (150, 146, 136), (40, 40, 46), width=98)
+        spots = [(w * x, ground - 78) for x in (0.19, 0.33, 0.53, 0.67)]
+        notices(c, extras, spots, small, (150, 146, 136), (40, 40, 46), width=round(0.128 * w))
         c.paste(asphalt((w, h - ground), seeds[1], (44, 46, 54)), (0, ground))
         c.paste(gradient((w, 26), (14, 14, 18), (40, 42, 50)).convert("RGBA"), (0, ground))
         glow(c, (cx, ground + rise), wide * 0.62, color, 0.16)
@@ -239,6 +240,7 @@ def polished_table(ctx: Ctx) -> Design:
     size = {t: fit(t, face, sw - 50, most) for t in (edit.old.text, edit.new.text)}
     wall, table = ctx.rng.choice([((196, 186, 170), (38, 28, 26)), ((120, 134, 138), (26, 30, 38)), ((214, 204, 206), (58, 26, 28)), ((94, 92, 104), (20, 22, 24))])
     seeds, note = [ctx.seed() for _ in range(4)], ctx.copy(1)[0]
+    view = ctx.rng.choice(["beach", "snow", "desert", "forest", "harbour", "farm"])
     beads = [(ctx.rng.uniform(0.05, 0.95) * w, h - 22 - 9 * (i % 3), ctx.rng.choice([pal.accent, pal.accent2])) for i in range(ctx.distractors)]
 
     def block(text: str, element: str) -> Canvas:
@@ -256,6 +258,11 @@ def polished_table(ctx: Ctx) -> Design:
         if ctx.distractors % 2:
             c.paste(wood((w, edge), seeds[0], shade(wall, 0.8), 4))
         c.paste(wood((w, h - edge), seeds[1], shade(table, 1.25)) if twin else gradient((w, h - edge), shade(table, 1.35), shade(table, 0.8)), (0, edge))
+        fx, fw, fh = (0.46 if pot_left else 0.16) * w, round(w * 0.36), round(h * 0.19)
+        soft_box(c, (fx, h * 0.08, fx + fw, h * 0.08 + fh), 5, 120, 4)
+        c.rect((fx, h * 0.08, fx + fw, h * 0.08 + fh), shade(table, 1.1))
+        c.rect((fx + 7, h * 0.08 + 7, fx + fw - 7, h * 0.08 + fh - 7), (240, 236, 228))
+        c.paste(picture(view, (fw - 40, fh - 40), seeds[3]), (fx + 20, h * 0.08 + 20))
         foot = sy + sh
         px, pw, pt = (w * 0.1 if pot_left else w * 0.7), w * 0.2, edge - h * 0.3
         base = edge + h * 0.13
@@ -267,7 +274,7 @@ def polished_table(ctx: Ctx) -> Design:
         soft_box(c, (sx + 6, foot - 4, sx + sw - 6, foot + 3), 3, 150, 2)
         c.put(block(v["target"], "target"), (sx - 4, sy - 4))
         soft_box(c, (px + 6, base - 6, px + pw - 6, base + 3), 4, 170, 2)
-        _pot(c, (px, pt, px + pw, base), wall, table, seeds[2], chrome=not twin, spout=-1 if not pot_left else 1)
+        _pot(c, (px, pt, px + pw, base), wall, table, seeds[2], chrome=not twin and ctx.n == 2, spout=-1 if not pot_left else 1)
         if not twin and ctx.n == 2:
             plate = Canvas((round(sw * 0.72), round(sh * 0.86)))
             plate.rect((0, 0, *plate.size), shade(pal.panel, 0.92), radius=4)

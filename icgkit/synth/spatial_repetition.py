@@ -19,16 +19,16 @@ def product_line(ctx: Ctx) -> Design:
     wall = ctx.rng.choice([(196, 190, 180), (160, 172, 168), (204, 178, 160), (118, 122, 134)])
     shelf = round(h * 0.78)
     icon = ctx.rng.choice(["flower", "bread", "apple", "cup", "lily", "bee"])
-    order = [0.24, 0.5, 0.71, 0.9]
+    order = [0.21, 0.5, 0.7, 0.885]
     if ctx.far:
-        order = [0.24, 0.56, 0.76, 0.92]
+        order = [0.2, 0.54, 0.73, 0.89]
     turned = ctx.chance(0.5)
     if turned:
         order = [1 - x for x in order]
     kinds = ctx.rng.sample(["jar", "pouch", "leaflet"], 3)
     others = ctx.rng.sample(["Honey drops", "Winter blend", "Oat squares", "Rose salt"], 3)
-    lines = ctx.copy(1)
-    extras = ctx.copy(ctx.distractors)
+    lines = ctx.copy(1 + ctx.distractors)
+    extras = lines[1:]
     big = 40 if ctx.salient else 32
     names = {"jar": "jar", "pouch": "pouch", "leaflet": "leaflet"}
 
@@ -41,8 +41,8 @@ def product_line(ctx: Ctx) -> Design:
         c.rect((x0, y0 + bh * 0.62, x0 + bw, shelf), pal.accent)
         c.paste(glyph(icon, 72), (x - 36, y0 + 26))
         with c.element("target"):
-            c.text((x, y0 + bh * 0.47), text, (face, fit(text, face, bw - 34, big)), pal.ink, anchor="mm")
-        c.text((x, y0 + bh * 0.57), lines[0][:30], (body, 13), pal.ink, anchor="mm")
+            c.text((x, y0 + bh * 0.45), text, (face, fit(text, face, bw - 34, big)), pal.ink, anchor="mm")
+        c.text((x, y0 + bh * 0.57), lines[0], (body, fit(lines[0], body, bw - 20, 13)), pal.ink, anchor="mm")
         c.text((x, shelf - 26), others[0], (body, 18), pal.bg, anchor="mm")
 
     def jar(c: Canvas, x: float, text: str | None, element: str) -> None:
@@ -138,8 +138,8 @@ def web_page(ctx: Ctx) -> Design:
     face, body = ctx.face("sans"), ctx.face("sans")
     head = ctx.face(ctx.rng.choice(["sans", "serif", "slab"])) + "-bold"
     most = 46 if ctx.salient else 34
-    first, *extras = ctx.copy(1 + ctx.distractors)
-    lines = ctx.copy(2)
+    first, *lines = ctx.copy(3 + ctx.distractors)
+    extras = lines[2:]
     image_seed, icon = ctx.seed(), ctx.rng.choice(["cup", "book", "tower", "bicycle", "flower", "cutlery"])
     keys = ["path", "button", "footer"] if ctx.far else ["button", "path", "footer"]
     swap = {"path": "Welcome", "button": "More", "footer": "All pages"}
@@ -183,9 +183,9 @@ def web_page(ctx: Ctx) -> Design:
             c.text((tx + (w - iw - 100) / 2, by + 21), text, (face + "-bold", fit(text, face + "-bold", w - iw - 130, 17)), (255, 255, 255) if sum(pal.accent) < 520 else (30, 30, 30), anchor="mm")
         fy = h - 92
         for i, text in enumerate(extras):
-            c.text((36 + (i % 3) * (w - 60) / 3, fy - 52 + 22 * (i // 3)), text[:24], (body, 13), pal.muted, anchor="lm")
-        c.rect((0, fy, w, h), shade(pal.ink, 0.5) if pal.dark else pal.ink)
-        tone = (236, 234, 228) if not pal.dark else pal.bg
+            c.text((36 + (i % 3) * (w - 60) / 3, fy - 52 + 22 * (i // 3)), text, (body, fit(text, body, (w - 100) / 3, 13)), pal.muted, anchor="lm")
+        c.rect((0, fy, w, h), pal.panel if pal.dark else pal.ink)
+        tone = pal.ink if pal.dark else (236, 234, 228)
         c.text((36, fy + 30), lines[0], (body, 14), tone, anchor="lm")
         with c.element("footer"):
             c.text((36, fy + 60), say("footer"), (body + "-bold", 15), tone, anchor="lm")
@@ -218,7 +218,7 @@ def web_page(ctx: Ctx) -> Design:
     )  # fmt: skip
 
 
-@template("repetition_platform", nodes=("spatial_repetition",) * 3, edits=("city", "place", "word", "time", "number"))
+@template("repetition_platform", nodes=("spatial_repetition",) * 3, edits=("city", "place", "word", "brand"))
 def platform(ctx: Ctx) -> Design:
     """A station platform: the board's text again on a pillar, on the train and on the route strip."""
     edit, (w, h) = ctx.edit(), ctx.size("wide")
@@ -232,7 +232,7 @@ def platform(ctx: Ctx) -> Design:
     ink = (255, 255, 255) if sum(board) < 500 else (30, 34, 40)
     wall, train = ctx.rng.choice([(206, 208, 204), (190, 198, 206), (208, 196, 176)]), ctx.rng.choice([(214, 214, 216), (200, 60, 50), (240, 190, 60), (60, 110, 150)])
     seeds, tiles = [ctx.seed() for _ in range(3)], ctx.chance(0.5)
-    most = 58 if ctx.salient else 44
+    most = 50 if ctx.salient else 42
     bx0, bx1 = (w * 0.06, w * 0.56) if ctx.chance(0.5) else (w * 0.28, w * 0.76)
     px = bx1 + w * 0.13 if bx1 < w * 0.6 else w * 0.15
     keys = ctx.rng.sample(["pillar", "strip", "train"], 3)
@@ -262,8 +262,8 @@ def platform(ctx: Ctx) -> Design:
         c.rect((bx0, y0, bx1, y0 + 96), board, radius=4)
         c.rect((bx0 + 5, y0 + 5, bx1 - 5, y0 + 91), None, outline=ink, width=2)
         with c.element("target"):
-            c.text(((bx0 + bx1) / 2, y0 + 40), v["target"], (face, fit(v["target"], face, bx1 - bx0 - 40, most)), ink, anchor="mm")
-        c.text(((bx0 + bx1) / 2, y0 + 78), under, (uface, 16), ink, anchor="mm")
+            c.text(((bx0 + bx1) / 2, y0 + 37), v["target"], (face, fit(v["target"], face, bx1 - bx0 - 40, most)), ink, anchor="mm")
+        c.text(((bx0 + bx1) / 2, y0 + 79), under, (uface, 15), ink, anchor="mm")
         ty, th = h * 0.52, floor - h * 0.52
         c.rect((0, ty, w, floor + 4), train, radius=10)
         c.rect((0, ty + th * 0.78, w, ty + th * 0.84), shade(train, 0.6))

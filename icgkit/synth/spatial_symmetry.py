@@ -26,7 +26,7 @@ def stage_banners(ctx: Ctx) -> Design:
     xs = (gap, w - gap - bw)
     turn = ctx.rng.choice([90, -90])
     goal = 0 if ctx.chance(0.5) else 1
-    emblem = ctx.rng.choice(["crest", "mask", "flower", "lily", "ring"])
+    emblem = ctx.rng.choice(["crest", "mask", "flower", "seal", "ring"])
     unrelated = ctx.rng.choice(["VOL. II", "TONIGHT", "BALCONY"])
     middle, *extras = ctx.copy(1 + ctx.distractors)
 
@@ -37,7 +37,7 @@ def stage_banners(ctx: Ctx) -> Design:
         c.rect((6, 14, bw - 6, bh - 40), None, outline=pal.accent2, width=2)
         c.polygon([(0, bh), (bw / 2, bh - 30), (bw, bh)], (0, 0, 0, 0))
         c.paste(glyph(emblem, 34), (bw / 2 - 17, bh - 78))
-        word = line(text, face, fit(text, face, bh - 130, round(bw * 0.66)), pal.ink, element)
+        word = line(text, face, fit(text, face, bh - 130, round(bw * 0.58)), pal.ink, element)
         side = max(word.size)
         square = Canvas((side, side))
         square.put(word, ((side - word.size[0]) / 2, (side - word.size[1]) / 2))
@@ -182,7 +182,7 @@ def game_card(ctx: Ctx) -> Design:
     ch = min(ch, cw * 1.42)
     x0, y0 = (w - cw) / 2 + ctx.rng.uniform(-0.06, 0.06) * w, (h - ch) / 2
     most = 46 if ctx.salient else 34
-    icon = ctx.rng.choice(["heart", "flower", "crest", "lily", "seal", "ball"])
+    icon = ctx.rng.choice(["heart", "flower", "crest", "bee", "seal", "ball"])
     inset = 84 if ctx.far else 112
     chips = [(ctx.rng.choice([0.06, 0.94]) * w + ctx.rng.uniform(-10, 10), h * (0.1 + 0.15 * i), ctx.rng.choice([(200, 60, 56), (240, 236, 226), (46, 90, 160)])) for i in range(ctx.distractors)]
     wrong = ctx.rng.choice(["BLANK", "TRUMP", "DRAW TWO"])
