@@ -63,6 +63,43 @@ def reproduce_command(
         raise typer.Exit(1)
 
 
+@app.command("simulate")
+def simulate_command(
+    cases: Annotated[list[int] | None, typer.Option(min=2, help="Number of cases; repeatable.")] = None,
+    models: Annotated[int, typer.Option(min=1, help="Models whose mean is compared.")] = 4,
+    effect: Annotated[float, typer.Option(help="Difference of macro recall to be seen, e.g. 0.04.")] = 0.04,
+    recall: Annotated[float, typer.Option(help="Macro recall under the reference condition.")] = 0.45,
+    power: Annotated[float, typer.Option(help="Power to reach.")] = 0.9,
+    fitted: Annotated[
+        bool, typer.Option("--fitted", help="Subtypes, models and judge error as fitted to the paper.")
+    ] = False,
+    studies: Annotated[int, typer.Option(min=10, help="Simulated studies for each number of cases.")] = 400,
+    seed: Annotated[int, typer.Option(help="Seed of everything.")] = 42,
+    out: Annotated[Path | None, typer.Option(help="Write the curve to this CSV file.")] = None,
+    write: Annotated[
+        Path | None, typer.Option(help="Instead: write a whole simulated study as a cache folder.")
+    ] = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="With --write: lay the study out on the nodes of this dataset.")
+    ] = None,
+) -> None:
+    """Say how many cases a study needs (power curve), or write a simulated study; no model is called."""
+    from icgkit import simulate, simulated
+    from icgkit.simulate_power import CASES, curve_text, power_curve
+
+    with _clear_errors():
+        if write is not None:
+            typer.echo(simulated.make(write, dataset=dataset, cases=(cases or [461])[0], seed=seed))
+            return
+        curve = power_curve(
+            effect=effect, cases=cases or CASES, models=models, recall=recall, power=power, n_studies=studies,
+            seed=seed, effects=simulate.load_effects() if fitted else None,
+        )  # fmt: skip
+        if out is not None:
+            curve.write_csv(out)
+        typer.echo(curve_text(curve, power))
+
+
 @app.command("doctor")
 def doctor_command(
     write_checksums: Annotated[
@@ -115,6 +152,43 @@ def import_command(
         typer.echo(
             f"{found.records.height:,d} records read, {written:,d} cases with an image written to {out}"
         )
+
+
+@app.command("run")
+def run_command(
+    study: Annotated[Path | None, typer.Argument(help="Study file (TOML).")] = None,
+    dataset: Annotated[str, typer.Option(help="Name or folder of the dataset.")] = "",
+    models: Annotated[str, typer.Option(help="Models as litellm names them, separated by commas.")] = "",
+    conditions: Annotated[str, typer.Option(help="Ids of conditions, separated by commas.")] = "",
+    judges: Annotated[str, typer.Option(help="Judges of recall, separated by commas.")] = "",
+    cache: Annotated[str, typer.Option(help="Name or folder of the cache.")] = "",
+    samples: Annotated[int | None, typer.Option(min=1, help="Repeats of each call.")] = None,
+    subset: Annotated[int | None, typer.Option(min=1, help="So many cases, stratified by category.")] = None,
+    templates: Annotated[Path | None, typer.Option(help="Folder of own templates.")] = None,
+    budget: Annotated[float | None, typer.Option(min=0, help="US dollars that may be spent.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would call and cost.")] = False,
+    batch: Annotated[
+        bool, typer.Option("--batch", help="Submit at batch prices; run again to collect.")
+    ] = False,
+) -> None:
+    """Ask models about cases; what is recorded is not asked again."""
+    from icgkit import study_run
+
+    with _clear_errors():
+        chosen = study_run.from_options(
+            study, dataset, models, conditions, judges, cache, samples, subset, templates
+        )
+        if dry_run:
+            typer.echo(study_run.estimate(chosen).text())
+        elif batch:
+            from icgkit.llm_batch import run_batch
+
+            typer.echo(run_batch(chosen))
+        else:
+            done = study_run.run(chosen, budget=budget)
+            typer.echo(done.text())
+            if done.stopped or done.summary.by_status.get("error"):
+                raise typer.Exit(3 if done.stopped else 1)
 
 
 if __name__ == "__main__":

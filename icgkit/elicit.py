@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from icgkit.cache import Cache, Record
 from icgkit.errors import UnknownName
 from icgkit.graph import Case
 from icgkit.images import MAX_SIDE, check_all
-from icgkit.llm import REDO, Request, address, miss, provider_of
+from icgkit.llm import REDO, Request, provider_of
 from icgkit.llm_limits import Limits
 from icgkit.prompts import Condition, build_messages, conditions, stages
 from icgkit.schemas import schema
@@ -133,15 +133,15 @@ def _with_case(
     return then(record, case)
 
 
-def requests(plan: Plan, model: Model) -> Iterator[Request]:
-    """Yield the first call of every response of one model, case by case."""
+def requests(plan: Plan, model: Model) -> Iterator[tuple[Condition, Request]]:
+    """Yield the first call of every response of one model with its condition, case by case."""
     from icgkit.chains import first_call
 
     for case in plan.dataset:
         for condition in plan.conditions:
             if condition.applies(case):
                 for sample in range(plan.samples):
-                    yield first_call(plan, case, condition, model, sample)
+                    yield condition, first_call(plan, case, condition, model, sample)
 
 
 def make_plan(
@@ -251,13 +251,14 @@ def run_plan(
     progress: bool = True,
 ) -> tuple[set[tuple[str | None, ...]], Summary]:
     """Make every call of a plan that is not recorded; return the slots of its responses."""
+    from icgkit.estimate import survey
     from icgkit.llm_lanes import check_models
     from icgkit.llm_run import run_calls
 
     wanted = frozenset(redo)
     slots: set[tuple[str | None, ...]] = set()
     if cache.mode == "record":
-        todo = Survey(plan, cache, wanted)
+        todo = survey(plan, cache, wanted)
         if todo.missing:
             check_all(case for case in plan.dataset if case.id in todo.missing_cases)
             check_models(todo.examples.values())
@@ -270,7 +271,7 @@ def run_plan(
         number = 0
         for model in plan.models:
             if provider_of(model.name) == provider:
-                for request in requests(plan, model):
+                for _, request in requests(plan, model):
                     yield number, request
                     number += 1
 
@@ -287,36 +288,6 @@ def run_plan(
     return slots, summary
 
 
-class Survey:
-    """Which calls of a plan are recorded and which are missing, found without making any."""
-
-    def __init__(self, plan: Plan, cache: Cache, redo: frozenset[str] = REDO) -> None:
-        self.cached = self.missing = 0
-        self.missing_cases: set[str] = set()
-        self.examples: dict[tuple[str, str], Any] = {}
-        self.by_model: dict[str, dict[str, float]] = {}
-        for model in plan.models:
-            for request in requests(plan, model):
-                self._visit(request, cache, redo)
-
-    def _visit(self, request: Request, cache: Cache, redo: frozenset[str]) -> None:
-        asked = address(request)
-        status = cache.status(asked.key)
-        if status is None or status in redo:
-            self.missing += 1
-            self.missing_cases.add(str(request.tags.get("case_id")))
-            name = (request.model, str(request.tags.get("condition")))
-            self.examples.setdefault(name, asked)
-            return
-        self.cached += 1
-        if request.then is not None:
-            record = cache.get(asked.key)
-            if record is None:
-                raise miss(request, cache)
-            for following in request.then(record):
-                self._visit(following, cache, redo)
-
-
 def responses(cache: Cache, slots: set[tuple[str | None, ...]]) -> pl.DataFrame:
     """Read the responses with these slots from a cache (schema `responses`)."""
     import polars as pl
@@ -327,11 +298,3 @@ def responses(cache: Cache, slots: set[tuple[str | None, ...]]) -> pl.DataFrame:
     kept = frame.join(wanted, on=names, how="semi", nulls_equal=True, maintain_order="left")
     calls = schema("responses")
     return calls.check(kept.select(list(calls.columns)))
-
-
-def select(models: Sequence[str], known: Sequence[str]) -> list[str]:
-    """Resolve names of models against those of a cache or study."""
-    for name in models:
-        if name not in known:
-            raise UnknownName.among("model", name, known)
-    return list(models)

@@ -347,6 +347,32 @@ def verdicts_of(record: Record, ids: Sequence[str], fields: Sequence[str]) -> di
     return read_verdicts(record.text, ids, fields)
 
 
+def first_request(
+    kind: str,
+    row: Mapping[str, Any],
+    case: Case,
+    judge: str,
+    *,
+    params: Mapping[str, Any] | None = None,
+    templates: str | Path | None = None,
+) -> Request | None:
+    """Build the first judge call about one response, None if there is nothing to ask.
+
+    It is the very call that `judge_recall`, `judge_plan` (without a selection) or `judge_precision`
+    will make, so that judging can stream behind eliciting and be replayed by them.
+    """
+    if kind == "precision":
+        items = [{"item": k, **item} for k, item in enumerate(read_proposals(row["text"]).items)]
+        job = _precision_job(dict(row), case, items) if items else None
+    else:
+        ids = tuple(n.id for n in case.constraint_nodes)
+        job = _Job(dict(row), case, ids, _node_inputs(case, row["text"])) if ids else None
+    if job is None:
+        return None
+    template = judge_prompts(templates)[kind]
+    return _request(job, job.ids, JUDGES[kind], template, judge, params or PARAMS, 0)
+
+
 def _request(
     job: _Job,
     ids: Sequence[str],

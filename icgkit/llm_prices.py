@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -75,3 +76,11 @@ def price_of(model: str) -> Price:
 def tokens_in(asked: Addressed) -> int:
     """Estimate the input tokens of a call: four characters a token, a fixed number an image."""
     return len(asked.skeleton) // 4 + IMAGE_TOKENS * len(asked.images)
+
+
+def most_output(params: Mapping[str, Any]) -> int:
+    """Return the limit of output tokens that the parameters set, 1024 where they set none."""
+    for name in ("max_completion_tokens", "max_tokens"):
+        if isinstance(params.get(name), int):
+            return int(params[name])
+    return 1024

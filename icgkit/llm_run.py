@@ -17,7 +17,7 @@ from icgkit.keys import mask
 from icgkit.llm import REDO, Addressed, Request, address, in_thread, miss, provider_of, record_for
 from icgkit.llm_lanes import Failed, Lane, open_lane
 from icgkit.llm_limits import Limits, Pace, pause
-from icgkit.llm_prices import Price, price_of, tokens_in
+from icgkit.llm_prices import Price, most_output, price_of, tokens_in
 from icgkit.llm_progress import Progress
 from icgkit.llm_reply import pack_raw, read_reply
 
@@ -161,7 +161,7 @@ class _Run:
         provider = self.provider(asked.request.model)
         price = self.prices[asked.request.model]
         tokens = tokens_in(asked)
-        expected = price.cost(tokens, _most_output(lane.params)) or 0.0
+        expected = price.cost(tokens, most_output(lane.params)) or 0.0
         budget = self.limits.budget
         if budget is not None and self.summary.cost + self.committed + expected > budget:
             self.summary.stopped = "budget"
@@ -297,13 +297,6 @@ def _purpose(asked: Addressed) -> dict[str, Any]:
         "extra",
     )
     return {name: getattr(record, name) for name in names}
-
-
-def _most_output(params: dict[str, Any]) -> int:
-    for name in ("max_completion_tokens", "max_tokens"):
-        if isinstance(params.get(name), int):
-            return int(params[name])
-    return 1024
 
 
 def run_calls(

@@ -1,0 +1,179 @@
+"""What a run will ask, and what it will cost, found without making a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from icgkit.cache import Cache
+from icgkit.elicit import Plan, requests
+from icgkit.errors import IcgError
+from icgkit.llm import REDO, Addressed, Request, address, sent_params
+from icgkit.llm_prices import most_output, price_of, tokens_in
+
+if TYPE_CHECKING:
+    import polars as pl
+
+STEPS = {"adversarial": 2, "ocr_assisted": 2, "plan_nl_self": 2, "discover_verify": 3}
+"""Calls of a response under the multi-step conditions."""
+TYPICAL_OUTPUT = 700
+"""Tokens assumed for a reply where the cache holds none of the same model and condition."""
+
+
+@dataclass
+class Row:
+    """Calls of one model: recorded, to be made, and their expected size."""
+
+    cached: int = 0
+    missing: int = 0
+    later: int = 0
+    """Calls that build on missing ones; their size is taken from those."""
+    input_tokens: int = 0
+    expected_output: int = 0
+    most_output: int = 0
+
+
+@dataclass
+class Survey:
+    """Which calls of a plan are recorded and which are missing."""
+
+    rows: dict[str, Row] = field(default_factory=dict)
+    missing_cases: set[str] = field(default_factory=set)
+    examples: dict[tuple[str, str], Addressed] = field(default_factory=dict)
+
+    @property
+    def missing(self) -> int:
+        """Calls to be made, as far as they are known."""
+        return sum(row.missing for row in self.rows.values())
+
+    @property
+    def cached(self) -> int:
+        """Calls that are recorded."""
+        return sum(row.cached for row in self.rows.values())
+
+    def frame(self) -> pl.DataFrame:
+        """Return the estimate, one row a model.
+
+        Columns: model, cached, calls, input_tokens, output_tokens (expected), cost (expected,
+        US dollars, null where litellm knows no price), cost_at_most (every reply at its limit).
+        """
+        import polars as pl
+
+        rows = []
+        for model, row in self.rows.items():
+            calls = row.missing + row.later
+            grow = calls / row.missing if row.missing else 1.0
+            sent, expected = round(row.input_tokens * grow), round(row.expected_output * grow)
+            most = round(row.most_output * grow)
+            price = price_of(model) if calls else None
+            rows.append(
+                {
+                    "model": model,
+                    "cached": row.cached,
+                    "calls": calls,
+                    "input_tokens": sent,
+                    "output_tokens": expected,
+                    "cost": price.cost(sent, expected) if price else 0.0,
+                    "cost_at_most": price.cost(sent, most) if price else 0.0,
+                }
+            )
+        kinds = {"model": pl.String, "cached": pl.Int64, "calls": pl.Int64, "input_tokens": pl.Int64}
+        kinds |= {"output_tokens": pl.Int64, "cost": pl.Float64, "cost_at_most": pl.Float64}
+        return pl.DataFrame(rows, schema=kinds)
+
+    def text(self) -> str:
+        """Return the estimate as a table for the terminal."""
+        frame = self.frame()
+        head = f"{'model':34s} {'cached':>8s} {'to call':>8s} {'tokens in':>12s} {'tokens out':>11s} {'about':>10s} {'at most':>10s}"
+        lines = [head]
+        for model, cached, calls, sent, out, cost, most in frame.iter_rows():
+            lines.append(
+                f"{model:34s} {cached:8,d} {calls:8,d} {sent:12,d} {out:11,d} {_dollars(cost)} {_dollars(most)}"
+            )
+        total = [frame[c].sum() for c in ("cached", "calls", "input_tokens", "output_tokens")]
+        sums = [frame[c].drop_nulls().sum() for c in ("cost", "cost_at_most")]
+        lines.append(
+            f"{'all':34s} {total[0]:8,d} {total[1]:8,d} {total[2]:12,d} {total[3]:11,d} "
+            f"{_dollars(sums[0])} {_dollars(sums[1])}"
+        )
+        if frame["cost"].null_count():
+            lines.append("no price: litellm knows none for that model; it is left out of the sums.")
+        return "\n".join(lines)
+
+
+def _dollars(value: Any) -> str:
+    return f"{'no price':>10s}" if value is None else f"{f'${value:,.2f}':>10s}"
+
+
+def survey(
+    plan: Plan,
+    cache: Cache,
+    redo: frozenset[str] = REDO,
+    judges: Callable[[Addressed], list[tuple[str, int, int]]] | None = None,
+) -> Survey:
+    """Go through a plan without making a call.
+
+    Parameters
+    ----------
+    judges : callable, optional
+        Gets a response that is still missing and returns the judge calls that it will lead to:
+        model, input tokens, limit of output tokens.
+    """
+    seen = Survey()
+    usual = _usual_output(cache)
+    known: set[str] = set()
+
+    def count(asked: Addressed, steps: int) -> None:
+        request = asked.request
+        row = seen.rows.setdefault(request.model, Row())
+        row.missing += 1
+        row.later += steps
+        limit = most_output(sent_params(request.params))
+        condition = str(request.tags.get("condition"))
+        typical = usual.get((request.model, condition), TYPICAL_OUTPUT)
+        row.input_tokens += tokens_in(asked)
+        row.expected_output += min(round(typical), limit)
+        row.most_output += limit
+        seen.missing_cases.add(str(request.tags.get("case_id")))
+        seen.examples.setdefault((request.model, str(dict(request.params))), asked)
+        for judge, sent, most in judges(asked) if judges is not None else ():
+            marked = seen.rows.setdefault(judge, Row())
+            marked.missing += 1
+            marked.input_tokens += sent
+            marked.expected_output += min(TYPICAL_OUTPUT, most)
+            marked.most_output += most
+
+    def visit(request: Request, steps: int) -> None:
+        asked = address(request)
+        status = cache.status(asked.key)
+        if status is None or status in redo:
+            if asked.key not in known:
+                known.add(asked.key)
+                count(asked, steps)
+            return
+        if asked.key not in known:
+            known.add(asked.key)
+            seen.rows.setdefault(request.model, Row()).cached += 1
+        if request.then is not None:
+            record = cache.get(asked.key)
+            if record is None:
+                raise IcgError("a recorded call has gone from the cache", got=asked.key)
+            for following in request.then(record):
+                visit(following, max(0, steps - 1))
+
+    for model in plan.models:
+        for condition, request in requests(plan, model):
+            visit(request, STEPS.get(condition.id, 1) - 1)
+    return seen
+
+
+def _usual_output(cache: Cache) -> Mapping[tuple[Any, ...], float]:
+    """Mean output tokens of recorded replies by model and condition."""
+    import polars as pl
+
+    if not len(cache):
+        return {}
+    frame = cache.frame().filter(pl.col("output_tokens").is_not_null())
+    means = frame.group_by("model", "condition").agg(pl.col("output_tokens").mean())
+    return {(m, c): n for m, c, n in means.iter_rows()}

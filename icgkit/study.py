@@ -1,0 +1,204 @@
+"""A study as one TOML file: what is asked of whom, who judges, within which limits."""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from icgkit.cache import Cache, Mode
+from icgkit.elicit import PAPER, Model, Plan, make_plan
+from icgkit.errors import SchemaError
+from icgkit.images import MAX_SIDE
+from icgkit.llm_limits import Limits
+from icgkit.load import Dataset, load_dataset
+
+SEED = 42
+JudgeKind = Literal["recall", "precision", "plan"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class ModelEntry(_Part):
+    """A model; `params` add to those of the study, `conditions.<id>` to these under one condition."""
+
+    name: Annotated[str, Field(min_length=1)]
+    params: dict[str, Any] = {}
+    conditions: dict[str, dict[str, Any]] = {}
+
+
+class JudgeEntry(_Part):
+    """A judge: a model and what it marks."""
+
+    name: Annotated[str, Field(min_length=1)]
+    kinds: tuple[JudgeKind, ...] = ("recall",)
+    params: dict[str, Any] = {}
+
+
+class Subset(_Part):
+    """A part of the cases: `n` of them stratified by category, or those listed."""
+
+    n: Annotated[int, Field(gt=0)] | None = None
+    seed: int = SEED
+    cases: tuple[str, ...] = ()
+
+
+class LimitsEntry(_Part):
+    """See `icgkit.llm_limits.Limits`."""
+
+    concurrency: Annotated[int, Field(gt=0)] = 16
+    rpm: Annotated[float, Field(gt=0)] | None = None
+    tpm: Annotated[float, Field(gt=0)] | None = None
+    retries: Annotated[int, Field(ge=0)] = 3
+    backoff: Annotated[float, Field(ge=0)] = 5.0
+    longest_wait: Annotated[float, Field(gt=0)] = 600.0
+    connect_timeout: Annotated[float, Field(gt=0)] = 10.0
+    timeout: Annotated[float, Field(gt=0)] = 300.0
+    budget: Annotated[float, Field(ge=0)] | None = None
+    providers: dict[str, dict[str, Any]] = {}
+
+    def limits(self) -> Limits:
+        """Return the limits as the engine takes them."""
+        return Limits(**self.model_dump())
+
+
+class Study(_Part):
+    """What a study file says; see `docs/study.md` and `Study.read`.
+
+    Examples
+    --------
+    >>> study = Study(dataset="icg-teb", models=["offline/priors"], conditions=["direct"])
+    >>> study.models[0].name, study.params["max_tokens"]
+    ('offline/priors', 4096)
+    """
+
+    dataset: str
+    models: Annotated[tuple[ModelEntry, ...], Field(min_length=1)]
+    conditions: Annotated[tuple[str, ...], Field(min_length=1)]
+    cache: str = ""
+    samples: Annotated[int, Field(gt=0)] = 1
+    params: dict[str, Any] = Field(default_factory=lambda: dict(PAPER))
+    max_side: Annotated[int, Field(gt=0)] = MAX_SIDE
+    templates: str | None = None
+    helpers: dict[str, ModelEntry] = {}
+    judges: tuple[JudgeEntry, ...] = ()
+    subset: Subset = Subset()
+    limits: LimitsEntry = LimitsEntry()
+    redo: tuple[Literal["error", "empty", "refused", "truncated"], ...] = ("error", "empty")
+
+    @field_validator("models", "judges", mode="before")
+    @classmethod
+    def _names(cls, value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return [{"name": v} if isinstance(v, str) else v for v in value]
+        return value
+
+    @field_validator("helpers", mode="before")
+    @classmethod
+    def _helper_names(cls, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {k: {"name": v} if isinstance(v, str) else v for k, v in value.items()}
+        return value
+
+    @field_validator("conditions", "redo", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
+
+    @classmethod
+    def read(cls, path: str | Path) -> Study:
+        """Read a study file.
+
+        Raises
+        ------
+        SchemaError
+            Naming the file and every field that is wrong or unknown.
+        """
+        path = Path(path)
+        if not path.is_file():
+            raise SchemaError(f"study file {path} not found")
+        try:
+            data = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
+            raise SchemaError(f"{path.name}: not TOML: {exc}") from None
+        data.setdefault("cache", path.stem)
+        return cls.of(data, path.name)
+
+    @classmethod
+    def of(cls, data: dict[str, Any], place: str = "study") -> Study:
+        """Build a study from plain data, with errors that name the field."""
+        try:
+            return cls.model_validate(data)
+        except ValidationError as exc:
+            problems = []
+            for e in exc.errors(include_url=False):
+                where = ".".join(map(str, e["loc"])) or "study"
+                known = f" (known: {', '.join(cls.model_fields)})" if e["type"] == "extra_forbidden" else ""
+                problems.append(f"{where}: {e['msg']}{known}")
+            raise SchemaError(f"{place}: " + " | ".join(problems)) from None
+
+    def cases(self) -> Dataset:
+        """Return the dataset, or the part of it that the study asks about."""
+        whole = load_dataset(self.dataset)
+        if self.subset.cases:
+            return whole.subset(self.subset.cases)
+        if self.subset.n is not None:
+            return whole.subset(stratified(whole, self.subset.n, self.subset.seed))
+        return whole
+
+    def plan(self, dataset: Dataset | None = None) -> Plan:
+        """Resolve the names of the study."""
+
+        def full(entry: ModelEntry) -> Model:
+            return Model(entry.name, {**self.params, **entry.params}, entry.conditions)
+
+        return make_plan(
+            dataset or self.cases(),
+            self.conditions,
+            [full(m) for m in self.models],
+            samples=self.samples,
+            templates=self.templates,
+            helpers={k: full(m) for k, m in self.helpers.items()},
+            max_side=self.max_side,
+        )
+
+    def open_cache(self, mode: Mode = "record") -> Cache:
+        """Open the cache that the study names, its dataset's name by default."""
+        return Cache.named(self.cache or Path(self.dataset).name, mode)
+
+
+def stratified(dataset: Dataset, n: int, seed: int = SEED) -> list[str]:
+    """Draw `n` cases evenly over the categories of their nodes; ids in the order of the dataset.
+
+    A case counts for the category that most of its nodes have (the first such in the order of the
+    categories). Categories take turns, so one that runs out leaves its share to the others.
+
+    Raises
+    ------
+    SchemaError
+        If the dataset has fewer cases.
+    """
+    from icgkit.taxonomy import CATEGORIES
+
+    if n > len(dataset):
+        raise SchemaError(
+            "size of the subset", got=n, allowed=f"at most {len(dataset)}, the cases of {dataset.name}"
+        )
+    groups: dict[str, list[str]] = {name: [] for name in CATEGORIES}
+    for case in dataset:
+        counts = [sum(x.category.id == name for x in case.constraint_nodes) for name in CATEGORIES]
+        groups[list(CATEGORIES)[counts.index(max(counts))]].append(case.id)
+    rng = random.Random(seed)
+    for ids in groups.values():
+        rng.shuffle(ids)
+    drawn: set[str] = set()
+    while len(drawn) < n:
+        for ids in groups.values():
+            if ids and len(drawn) < n:
+                drawn.add(ids.pop())
+    return [case.id for case in dataset if case.id in drawn]

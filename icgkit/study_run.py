@@ -1,0 +1,292 @@
+"""Run a study: estimate, elicit, judge behind it, pack. The same from a script, a cell or the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from icgkit.cache import Cache, Record
+from icgkit.elicit import Plan, responses, run_plan
+from icgkit.estimate import Survey, survey
+from icgkit.graph import Case
+from icgkit.images import check_all
+from icgkit.keys import load_env
+from icgkit.llm import Addressed, Request
+from icgkit.llm_prices import most_output
+from icgkit.llm_run import Summary
+from icgkit.prompts import Condition
+from icgkit.schemas import schema
+from icgkit.study import JudgeEntry, Study
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PRECISION = ("icg_self", "nl_self")
+"""Conditions whose proposals the precision judge marks."""
+JUDGE_TOKENS = 1500
+"""Tokens that a judge is shown beside the image: template, nodes and a typical response."""
+
+
+@dataclass
+class Done:
+    """What a study run gave.
+
+    `responses` has schema `responses`; `judgments` maps each kind of judging to its frame;
+    `stopped` is None, "budget" or "interrupt".
+    """
+
+    study: Study
+    folder: Path
+    summary: Summary
+    wanted: int
+    """Responses that the study asks for."""
+    left_out: dict[str, int]
+    """Cases that lack what a condition shows, by condition."""
+    responses: pl.DataFrame = field(repr=False)
+    judgments: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
+
+    @property
+    def stopped(self) -> str | None:
+        """Why the run ended early, None if it did not."""
+        return self.summary.stopped
+
+    def text(self) -> str:
+        """Return what happened, in a few lines."""
+        s = self.summary
+        counts = ", ".join(f"{n} {k}" for k, n in sorted(s.by_status.items()))
+        lines = [
+            f"{s.cached} calls were recorded already, {s.called} were made in {s.seconds:.1f} s ({counts or 'none'})",
+            f"cost ${s.cost:.4f}" + (f", and {s.unpriced} calls without a known price" if s.unpriced else ""),
+        ]
+        for condition, n in self.left_out.items():
+            lines.append(f"{condition}: {n} cases left out, they lack what it shows")
+        if self.responses.height < self.wanted:
+            lines.append(f"{self.wanted - self.responses.height} of {self.wanted} responses are missing")
+        if s.stopped == "budget":
+            lines.append("stopped at the budget; run again with a higher one to go on")
+        if s.stopped == "interrupt":
+            lines.append("stopped; what was in flight is recorded, run again to go on")
+        return "\n".join(lines)
+
+
+def kinds_for(judge: JudgeEntry, condition: Condition) -> list[str]:
+    """Return what a judge marks in responses under a condition."""
+    plans = condition.family in ("planning", "two_stage")
+    right = {
+        "recall": not plans and condition.id != "adversarial",
+        "precision": condition.id in PRECISION,
+        "plan": plans,
+    }
+    return [kind for kind in judge.kinds if right[kind]]
+
+
+def run(
+    study: Study | str | Path | dict[str, Any],
+    *,
+    cache: Cache | None = None,
+    budget: float | None = None,
+    progress: bool = True,
+    pack: bool = True,
+) -> Done:
+    """Run a study, or the part of it that is not recorded yet.
+
+    Parameters
+    ----------
+    study : Study, path or dict
+        A study, a study file, or its content.
+    cache : Cache, optional
+        Instead of the one that the study names.
+    budget : float, optional
+        US dollars; no call is made that would pass it.
+    pack : bool
+        Fold the records into `calls.parquet` at the end.
+
+    Returns
+    -------
+    Done
+        Responses and judgments as frames, counts, cost.
+
+    Raises
+    ------
+    SchemaError, UnknownName, CallError, ImageError
+        Before the first call, if anything is wrong.
+    """
+    study = as_study(study)
+    load_env()
+    cache = cache or study.open_cache()
+    dataset = study.cases()
+    plan = study.plan(dataset)
+    if study.judges:
+        plan = replace(plan, then=_judging(study, plan))
+    limits = study.limits.limits()
+    if budget is not None:
+        limits = replace(limits, budget=budget)
+    if cache.mode == "record":
+        write_run_toml(study, cache.folder, dataset.name)
+    slots, summary = run_plan(plan, cache, limits=limits, redo=study.redo, progress=progress)
+    frame = responses(cache, slots)
+    done = Done(study, cache.folder, summary, plan.count(), plan.left_out(), frame)
+    if study.judges and not summary.stopped:
+        done.judgments = judge_all(study, frame, cache)
+    if pack and cache.mode == "record" and not summary.stopped:
+        cache.pack()
+    return done
+
+
+def as_study(study: Study | str | Path | dict[str, Any]) -> Study:
+    """Return a study from whatever describes one."""
+    if isinstance(study, Study):
+        return study
+    return Study.of(study) if isinstance(study, dict) else Study.read(study)
+
+
+def estimate(study: Study | str | Path | dict[str, Any], *, cache: Cache | None = None) -> Survey:
+    """Say what a study will call and cost, without a call; images, models and keys are checked.
+
+    Raises
+    ------
+    ImageError, CallError
+        As `run` would before its first call.
+    """
+    from icgkit.llm_lanes import check_models
+
+    study = as_study(study)
+    load_env()
+    cache = cache or study.open_cache()
+    plan = study.plan()
+    found = survey(plan, cache, frozenset(study.redo), _judge_calls(study, plan) if study.judges else None)
+    if found.missing:
+        check_all(case for case in plan.dataset if case.id in found.missing_cases)
+        check_models(found.examples.values())
+    return found
+
+
+def _judge_calls(study: Study, plan: Plan) -> Callable[[Addressed], list[tuple[str, int, int]]]:
+    chosen = {c.id: c for c in plan.conditions}
+
+    def calls(asked: Addressed) -> list[tuple[str, int, int]]:
+        condition = chosen.get(str(asked.request.tags.get("condition")))
+        if condition is None or asked.request.tags.get("kind") != "elicit":
+            return []
+        most = {j.name: most_output({**study.params, **j.params}) for j in study.judges}
+        return [(j.name, JUDGE_TOKENS, most[j.name]) for j in study.judges for _ in kinds_for(j, condition)]
+
+    return calls
+
+
+def _judging(study: Study, plan: Plan) -> Callable[[Record, Case], Iterable[Request]]:
+    """Return what sends each response on to the judges as soon as it is there."""
+    from icgkit import judges
+
+    chosen = {c.id: c for c in plan.conditions}
+
+    def then(record: Record, case: Case) -> Iterable[Request]:
+        if record.status != "ok" or not record.text or record.condition not in chosen:
+            return
+        row = {name: getattr(record, name) for name in schema("responses").columns}
+        for judge in study.judges:
+            for kind in kinds_for(judge, chosen[record.condition]):
+                request = judges.first_request(
+                    kind, row, case, judge.name, params=judge_params(judge), templates=study.templates
+                )
+                if request is not None:
+                    yield request
+
+    return then
+
+
+def judge_params(judge: JudgeEntry) -> dict[str, Any]:
+    """Return the parameters of a judge's calls."""
+    from icgkit.judges import PARAMS
+
+    return {**PARAMS, **judge.params}
+
+
+def judge_all(study: Study, frame: pl.DataFrame, cache: Cache) -> dict[str, pl.DataFrame]:
+    """Judge all responses: what was judged while eliciting is replayed, gaps are asked once more."""
+    import polars as pl
+
+    from icgkit import judges
+
+    work = {"recall": judges.judge_recall, "precision": judges.judge_precision, "plan": judges.judge_plan}
+    names = {"recall": "judgments", "precision": "precision", "plan": "plan"}
+    dataset = study.cases()
+    conditions = {c.id: c for c in study.plan(dataset).conditions}
+    found: dict[str, list[pl.DataFrame]] = {}
+    for judge in study.judges:
+        for kind in judge.kinds:
+            under = [name for name, c in conditions.items() if kind in kinds_for(judge, c)]
+            mine = frame.filter(pl.col("condition").is_in(under))
+            if mine.height:
+                marked = work[kind](
+                    mine,
+                    dataset,
+                    judge.name,
+                    cache=cache,
+                    params=judge_params(judge),
+                    templates=study.templates,
+                    limits=study.limits.limits(),
+                    progress=False,
+                )
+                found.setdefault(names[kind], []).append(marked)
+    frames = {name: schema(name).check(pl.concat(parts)) for name, parts in found.items()}
+    for name, marks in frames.items():
+        if cache.mode == "record":
+            marks.sort(schema(name).key).write_parquet(
+                cache.folder / f"{name}.parquet", compression="zstd", compression_level=19, statistics=False
+            )
+    return frames
+
+
+def write_run_toml(study: Study, folder: Path, dataset: str) -> None:
+    """Describe a cache folder: what was asked of whom; keys are not among it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    from icgkit import __version__
+
+    def listed(values: Iterable[str]) -> str:
+        return "[" + ", ".join(json.dumps(v) for v in values) + "]"
+
+    lines = [
+        "# Written by `icgkit run`.",
+        f"dataset = {json.dumps(dataset)}",
+        "simulated = false",
+        f"models = {listed(m.name for m in study.models)}",
+        f"conditions = {listed(study.conditions)}",
+        f"samples = {study.samples}",
+        f"params = {json.dumps(json.dumps(study.params, sort_keys=True))}",
+        f"icgkit = {json.dumps(__version__)}",
+    ]
+    if study.judges:
+        lines.insert(3, f"primary_judge = {json.dumps(study.judges[0].name)}")
+        lines.insert(4, f"judges = {listed(j.name for j in study.judges)}")
+    (folder / "run.toml").write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+
+
+def from_options(
+    file: Path | None,
+    dataset: str = "",
+    models: str = "",
+    conditions: str = "",
+    judges: str = "",
+    cache: str = "",
+    samples: int | None = None,
+    subset: int | None = None,
+    templates: Path | None = None,
+) -> Study:
+    """Build a study from a file, from options, or from a file with options that win over it."""
+    data: dict[str, Any] = {}
+    if file is not None:
+        data = Study.read(file).model_dump()
+    lists = {"models": models, "conditions": conditions, "judges": judges}
+    data |= {k: [x.strip() for x in v.split(",") if x.strip()] for k, v in lists.items() if v}
+    data |= {k: v for k, v in {"dataset": dataset, "cache": cache}.items() if v}
+    if samples is not None:
+        data["samples"] = samples
+    if subset is not None:
+        data["subset"] = {"n": subset}
+    if templates is not None:
+        data["templates"] = str(templates)
+    return Study.of(data, "options" if file is None else file.name)
