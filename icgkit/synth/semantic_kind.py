@@ -5,7 +5,7 @@ from __future__ import annotations
 from icgkit.synth.base import Ctx, Design, Values, template
 from icgkit.synth.canvas import Canvas
 from icgkit.synth.icons import glyph
-from icgkit.synth.parts import edge, fit, node, notes, paper, planks, shade
+from icgkit.synth.parts import edge, fit, ink_on, node, notes, paper, planks, shade
 from icgkit.synth.scenery import mix
 from icgkit.synth.world import PLATES
 
@@ -121,8 +121,8 @@ def jar(ctx: Ctx) -> Design:
         c.text((mid, ly1 - 20), "net 340 g", (serif, 15), (140, 120, 104), anchor="mm")
         if w >= h * 1.1:
             rx0, rx1 = (x1 + 40, w - 30) if jx < w / 2 - jw / 2 else (30, x0 - 40)
-            c.text(((rx0 + rx1) / 2, h * 0.3), "From the pantry", (head, 30), mix(wall, (60, 40, 34), 0.8), anchor="mm")
-            notes(c, lines, (rx0, h * 0.36, rx1, h * 0.72), serif, mix(wall, (60, 40, 34), 0.7), 15)
+            c.text(((rx0 + rx1) / 2, h * 0.3), "From the pantry", (head, 30), ink_on(wall), anchor="mm")
+            notes(c, lines, (rx0, h * 0.36, rx1, h * 0.72), serif, mix(ink_on(wall), wall, 0.25), 15)
         else:
             notes(c, lines, (20, h * 0.92, w - 20, h - 6), serif, (248, 238, 222), 14)
 
@@ -170,7 +170,7 @@ def plaque(ctx: Ctx) -> Design:
     metal = ctx.rng.choice([(178, 150, 92), (150, 156, 164), (122, 142, 124)])
 
     def draw(c: Canvas, v: Values, twin: bool) -> None:
-        paper(c, (0, 0, w, h), (104, 138, 92), seed, 12)
+        paper(c, (0, 0, w, h), (104, 138, 92), seed, 6)
         for x in (w * 0.2, w * 0.8):
             c.rect((x - 12, h * 0.7, x + 12, h), (98, 74, 52))
         shade(c, (50, 40, w - 50, h * 0.84), 12, 8, 120)
@@ -238,7 +238,7 @@ def luggage(ctx: Ctx) -> Design:
     x0, x1, y0, y1 = 70, w - 70, h * 0.14, h * 0.86
 
     def draw(c: Canvas, v: Values, twin: bool) -> None:
-        paper(c, (0, 0, w, h), fabric, seed, 10)
+        paper(c, (0, 0, w, h), fabric, seed, 5)
         for x in (w * 0.06, w * 0.94):
             c.rect((x - 8, 0, x + 8, h), mix(fabric, (20, 16, 14), 0.5))
         shade(c, (x0, y0, x1, y1), 24, 8, 130)
