@@ -169,7 +169,7 @@ def print_on_shelf(ctx: Ctx) -> Design:
     most = 60 if ctx.salient else 46
     size = {t: fit(t, face, fw - 70, most) for t in (edit.old.text, edit.new.text)}
     leafy, light = spots_in(ctx, *(font(face, size[t]).getlength(t) for t in size))
-    ty = fy + fh * (0.46 if ctx.far else 0.58)
+    ty = fy + fh * (0.52 if ctx.far else 0.6)
     line_, *extras = ctx.copy(1 + ctx.distractors)
     thing = ctx.rng.choice(["cup", "book", "vase", "apple"])
 
@@ -182,8 +182,8 @@ def print_on_shelf(ctx: Ctx) -> Design:
         soft_box(c, (fx, fy, fx + fw, fy + fh), 9, 120, 4)
         c.paste(wood((fw, fh), seeds[1], (94, 66, 48)), (fx, fy))
         c.rect((fx + 14, fy + 14, fx + fw - 14, fy + fh - 6), pal.bg)
-        c.ellipse((w / 2 - 30, fy + 30, w / 2 + 30, fy + 90), pal.accent2)
-        c.line([(w / 2 - 90, fy + 106), (w / 2 + 90, fy + 106)], pal.muted, 2)
+        c.ellipse((w / 2 - 0.09 * fh, fy + 20, w / 2 + 0.09 * fh, fy + 20 + 0.18 * fh), pal.accent2)
+        c.line([(w / 2 - 90, fy + 0.34 * fh), (w / 2 + 90, fy + 0.34 * fh)], pal.muted, 2)
         with c.element("target"):
             c.text((w / 2, ty), v["target"], (face, size[v["target"]]), pal.ink, anchor="mm")
         c.text((w / 2, fy + fh - 30), line_, (body, 14), pal.muted, anchor="mm")

@@ -244,6 +244,7 @@ def tin(ctx: Ctx) -> Design:
     most, tag = 62 if ctx.salient else 46, ctx.rng.choice(TAGS)
     size = {t: fit(t, face, 1.25 * radius, most) for t in (edit.old.text, edit.new.text)}
     sag = radius * 0.2
+    crest = ctx.rng.choice(["flower", "crest", "seal", "bee"])
     below = most * 0.5 + (40 if ctx.far else 26)
     things = [(x, ctx.rng.choice(["apple", "lemon", "plum", "cherry", "strawberry", "carrot"])) for x in ctx.rng.sample([0.04, 0.14, 0.24, 0.7, 0.8, 0.9], ctx.distractors)]
 
@@ -253,21 +254,22 @@ def tin(ctx: Ctx) -> Design:
         c.rect((0, 0, lw, 26), band)
         c.rect((0, tall - 26, lw, tall), band)
         mid = lw / 2
+        c.paste(glyph(crest, round(tall * 0.17)), (mid - tall * 0.085, 32))
         with c.element("target"):
-            c.text((mid, tall * 0.42), v["target"], (face, size[v["target"]]), pal.ink, anchor="mm")
+            c.text((mid, tall * 0.47), v["target"], (face, size[v["target"]]), pal.ink, anchor="mm")
         if twin:
             c.text((mid, tall - 40), tag, (body, 15), pal.muted, anchor="mb")
             return c
         wide = font(face, size[v["tag"]]).getlength(v["tag"]) * 1.05
         with c.element("tag"):
             s = max(10, round(20 * wide / font(body, 20).getlength(tag)))
-            c.text((mid, tall * 0.42 + below), tag, (body, s), pal.ink, anchor="mm")
+            c.text((mid, tall * 0.47 + below), tag, (body, s), pal.ink, anchor="mm")
         if ctx.n == 2:
             wide = font(face, size[v["ends"]]).getlength(v["ends"])
             with c.element("ends"):
                 for s in (-1, 1):
                     x = mid + s * (wide / 2 + 22)
-                    c.polygon([(x - 11, tall * 0.42), (x, tall * 0.42 - 13), (x + 11, tall * 0.42), (x, tall * 0.42 + 13)], pal.accent2)
+                    c.polygon([(x - 11, tall * 0.47), (x, tall * 0.47 - 13), (x + 11, tall * 0.47), (x, tall * 0.47 + 13)], pal.accent2)
         return c
 
     def draw(c: Canvas, v: Values, twin: bool) -> None:

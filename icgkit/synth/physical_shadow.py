@@ -279,7 +279,7 @@ def sunlit_room(ctx: Ctx) -> Design:
     )  # fmt: skip
 
 
-@template("shadow_cut_paper", nodes=("physical_shadow",), edits=("percent", "month", "animal", "weekday"))
+@template("shadow_cut_paper", nodes=("physical_shadow",), edits=("percent", "month", "animal", "weekday"), max_distractors=5)  # fmt: skip
 def cut_paper(ctx: Ctx) -> Design:
     """A photographed paper collage: cut-out letters float over the card and darken it."""
     edit, pal = ctx.edit(), ctx.palette(dark=False)
@@ -291,12 +291,27 @@ def cut_paper(ctx: Ctx) -> Design:
     angle = ctx.rng.uniform(25, 65)
     gap = 17 if ctx.far else 10
     dx, dy = gap * math.cos(math.radians(angle)), gap * math.sin(math.radians(angle))
-    cy, extras = h * ctx.rng.uniform(0.36, 0.44), ctx.copy(ctx.distractors)
-    dots = [(ctx.rng.uniform(0.06, 0.94) * w, ctx.rng.choice([0.12, 0.7, 0.78]) * h + ctx.rng.uniform(-14, 14), ctx.rng.uniform(10, 26), ctx.rng.choice([pal.accent2, pal.muted, pal.panel])) for _ in range(9)]
+    cy, extras = h * ctx.rng.uniform(0.34, 0.4), ctx.copy(ctx.distractors)
+    dots = [(ctx.rng.choice([ctx.rng.uniform(0.05, 0.24), ctx.rng.uniform(0.76, 0.95)]) * w, ctx.rng.uniform(0.5, 0.78) * h,
+             ctx.rng.uniform(8, 20), ctx.rng.choice([pal.accent2, pal.muted, pal.panel])) for _ in range(8)]  # fmt: skip
+    sun = (ctx.rng.choice([0.16, 0.84]) * w, h * 0.14)
 
     def draw(c: Canvas, v: Values, twin: bool) -> None:
         c.paste(weave((w, h), seeds[0], pal.bg))
-        hill = [(x, h * 0.8 + 16 * math.sin(x / w * 5 + 1)) for x in range(-10, w + 20, 10)]
+        for k, (x, tone) in enumerate(((sun[0], shade(pal.accent, 1.35)), (w - sun[0], pal.panel))):
+            r = (0.085 if k == 0 else 0.05) * (w + h) / 2
+            bits = [(x, sun[1], r)] if k == 0 else [(x - r, sun[1] + 8, r * 0.8), (x, sun[1], r), (x + r, sun[1] + 8, r * 0.75)]
+            for step in ("shade", "paper"):
+                for bx, by, br in bits:
+                    if step == "paper":
+                        c.ellipse((bx - br, by - br, bx + br, by + br), tone)
+                    elif not twin:
+                        c.ellipse((bx - br + dx / 2, by - br + dy / 2, bx + br + dx / 2, by + br + dy / 2), (0, 0, 0, 60))
+        back = [(x, h * 0.74 + 20 * math.sin(x / w * 7 + 3)) for x in range(-10, w + 20, 10)]
+        if not twin:
+            c.polygon([*[(x + dx, y - 6 + dy * 0.4) for x, y in back], (w + 20, h), (-10, h)], (0, 0, 0, 60))
+        c.polygon([*back, (w + 20, h + 4), (-10, h + 4)], shade(pal.accent2, 1.45))
+        hill = [(x, h * 0.84 + 16 * math.sin(x / w * 5 + 1)) for x in range(-10, w + 20, 10)]
         if not twin:
             c.polygon([*[(x + dx, y - 6 + dy * 0.4) for x, y in hill], (w + 20, h), (-10, h)], (0, 0, 0, 60))
         c.polygon([*hill, (w + 20, h + 4), (-10, h + 4)], pal.accent2)
@@ -313,7 +328,7 @@ def cut_paper(ctx: Ctx) -> Design:
         c.put(rim, (w / 2 - rim.size[0] / 2 - 1, cy - rim.size[1] / 2 - 1))
         c.put(front, (w / 2 - front.size[0] / 2, cy - front.size[1] / 2))
         for i, text in enumerate(extras):
-            c.text((w / 2, h * 0.57 + 19 * i), text, (body, 15), pal.ink, anchor="mm")
+            c.text((w / 2, cy + most * 0.72 + 22 + 18 * i), text, (body, 14), pal.ink, anchor="mm")
         soft_box(c, (0, h - 6, w, h + 4), 4, 60, 0)
 
     return Design(
