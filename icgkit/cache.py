@@ -198,7 +198,7 @@ class Cache:
             length = len(line) + 1
             try:
                 self._index(_record(line), path.name, at, length)
-            except (ValueError, TypeError):
+            except (ValueError, TypeError, AttributeError):
                 damaged += bool(line.strip())
             at += length
         self._offsets[path.name] = start + len(whole)
@@ -330,14 +330,17 @@ class Cache:
         os.replace(scratch, target)
         for path in done:
             path.unlink(missing_ok=True)
-        self.__init__(self.folder, self.mode)  # type: ignore[misc]
+        self._packed = None
+        for index in (self._rows, self._lines, self._status, self._slots, self._offsets):
+            index.clear()
+        self.refresh()
         return target
 
 
 def _lenient(line: bytes) -> Record | None:
     try:
         return _record(line) if line.strip() else None
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, AttributeError):
         return None
 
 

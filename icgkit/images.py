@@ -108,7 +108,7 @@ def _prepare(path: str, mtime: int, size: int, inode: int, max_side: int) -> Pre
             jpeg = image.format == "JPEG"
             shown = upright_rgb(image, name, max_side)
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as exc:
-        raise ImageError(f"image {name} cannot be read: {exc}", got=data[:16]) from None
+        raise ImageError(f"image {name} cannot be read: {_why(exc)}", got=data[:16]) from None
     sent, media = _encode(shown, jpeg)
     return Prepared(sent, media, _sha(sent), *shown.size)
 
@@ -156,14 +156,16 @@ def upright_rgb(image: Image, name: str = "image", max_side: int | None = None) 
 
 
 def _to_8_bit(image: Image) -> Image:
-    """Bring 16-bit, 32-bit and float grey to 0..255: by 256 for 16 bits, by the range otherwise."""
+    """Bring 16-bit, 32-bit and float grey to 0..255: by the range that the mode or the values suggest."""
     import numpy as np
     from PIL import Image
 
     values = np.asarray(image, dtype=np.float64)
     values = np.where(np.isfinite(values), values, 0.0)
     low, high = float(values.min()), float(values.max())
-    if low >= 0 and high <= 255:
+    if image.mode == "F" and low >= 0 and high <= 1:
+        scaled = values * 255
+    elif low >= 0 and high <= 255:
         scaled = values
     elif low >= 0 and high <= 65535 and image.mode != "F":
         scaled = values / 257
@@ -185,6 +187,14 @@ def _encode(image: Image, jpeg: bool) -> tuple[bytes, str]:
         if stream.tell() <= MAX_BYTES:
             break
     return stream.getvalue(), _MEDIA[form]
+
+
+def _why(exc: Exception) -> str:
+    from PIL import UnidentifiedImageError
+
+    if isinstance(exc, UnidentifiedImageError):
+        return "no image of a known format"
+    return getattr(exc, "strerror", None) or str(exc)[:120]
 
 
 def check_all(cases: Iterable[Case], *, max_side: int = MAX_SIDE) -> int:
@@ -215,12 +225,12 @@ def check_all(cases: Iterable[Case], *, max_side: int = MAX_SIDE) -> int:
                 with Image.open(io.BytesIO(data)) as image:
                     image.load()
             except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as exc:
-                seen[path] = getattr(exc, "strerror", None) or str(exc)[:120]
+                seen[path] = _why(exc)
         if reason := seen[path]:
             bad.append(f"{case.id} ({case.image}): {reason}")
     if bad:
         raise ImageError(
-            f"{len(bad)} of {len(seen)} images cannot be used: " + "; ".join(bad[:50]),
+            f"{sum(map(bool, seen.values()))} of {len(seen)} images cannot be used: " + "; ".join(bad[:50]),
             remedy="restore these files, or leave the cases out",
         )
     return len(seen)
