@@ -56,7 +56,7 @@ def studio_corner(ctx: Ctx) -> Design:
         c.rect((0, 0, w, top - 18), shade(wall, 1.6))
         board = Canvas((320, 150))
         notices(board, extras, [(8 + 102 * (i % 3), 6 + 66 * (i // 3)) for i in range(6)], small, (248, 246, 240), (80, 78, 76), width=94)
-        c.put(board, (corner + off - 8, h * 0.48), flip=turn)
+        c.put(board, (corner + 18, h * 0.48), flip=turn)
         x, tone = plant
         c.polygon([(x - 20, low - 4), (x + 20, low - 4), (x + 15, low + 36), (x - 15, low + 36)], (150, 92, 66))
         for i in range(7):
