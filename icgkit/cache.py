@@ -129,7 +129,7 @@ class Cache:
     _offsets: dict[str, int] = field(default_factory=dict, init=False, repr=False)
     _fd: int | None = field(default=None, init=False, repr=False)
     _own: str = field(default="", init=False, repr=False)
-    _end: int = field(default=0, init=False, repr=False)
+    _packed_stamp: tuple[int, ...] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.folder = Path(self.folder)
@@ -149,11 +149,14 @@ class Cache:
 
     def refresh(self) -> None:
         """Take in what other processes have written since the last look."""
-        if self._packed is None:
+        stamp = _stamp(self.folder / PACKED)
+        if stamp != self._packed_stamp:  # packed anew, by somebody else or by us
+            self._packed, self._packed_stamp = None, stamp
+            for index in (self._rows, self._lines, self._status, self._slots, self._offsets):
+                index.clear()
             self._load_packed()
         for path in sorted(self.folder.glob("calls-*.jsonl")):
-            if path.name != self._own:
-                self._tail(path)
+            self._tail(path)
 
     def _load_packed(self) -> None:
         import polars as pl
@@ -231,9 +234,13 @@ class Cache:
         """Return the recorded call, the good one if a failure was repeated, or None."""
         if key in self._lines:
             file, at, length = self._lines[key]
-            with open(self.folder / file, "rb") as stream:
-                stream.seek(at)
-                return _record(stream.read(length))
+            try:
+                with open(self.folder / file, "rb") as stream:
+                    stream.seek(at)
+                    return _record(stream.read(length))
+            except FileNotFoundError:  # packed by another process meanwhile
+                self.refresh()
+                return self.get(key) if self._lines.get(key) != (file, at, length) else None
         if key in self._rows:
             assert self._packed is not None
             return Record(*self._packed.row(self._rows[key])[: len(_NAMES)])
@@ -250,11 +257,11 @@ class Cache:
         calls = schema("calls")
         parts = [] if self._packed is None else [self._packed]
         for path in sorted(self.folder.glob("calls-*.jsonl")):
-            end = self._end if path.name == self._own else self._offsets.get(path.name, 0)
             with open(path, "rb") as stream:
-                rows = [r for line in stream.read(end).split(b"\n") if (r := _lenient(line))]
-            data = {n: [getattr(r, n) for r in rows] for n in _NAMES}
-            parts.append(pl.DataFrame(data, schema=calls.dtypes, strict=True))
+                data = stream.read(self._offsets.get(path.name, 0))
+            rows = [r for line in data.split(b"\n") if (r := _lenient(line))]
+            columns = {n: [getattr(r, n) for r in rows] for n in _NAMES}
+            parts.append(pl.DataFrame(columns, schema=calls.dtypes, strict=True))
         if not parts:
             return calls.frame([])
         frame = pl.concat(parts)
@@ -289,52 +296,36 @@ class Cache:
         view = memoryview(line)
         while view:
             view = view[os.write(self._fd, view) :]
-        self._index(record, self._own, self._end, len(line))
-        self._end += len(line)
+        at = self._offsets.get(self._own, 0)
+        self._index(record, self._own, at, len(line))
+        self._offsets[self._own] = at + len(line)
 
     def _open(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._own = f"calls-{os.getpid()}-{uuid.uuid4().hex[:8]}.jsonl"
         self._fd = os.open(self.folder / self._own, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o644)
-        _hold(self._fd)
+        hold(self._fd)
 
     def close(self) -> None:
         """Flush and close; the cache can still be read, and opens a new file when written to."""
         if self._fd is not None:
             os.fsync(self._fd)
             os.close(self._fd)
-            self._offsets[self._own] = self._end
-            self._fd, self._own, self._end = None, "", 0
+            self._fd, self._own = None, ""
 
     def pack(self) -> Path:
-        """Fold everything into `calls.parquet` and remove the JSONL files that went into it.
+        """Fold everything into `calls.parquet`, see `icgkit.cache_pack`."""
+        from icgkit.cache_pack import pack
 
-        Files that another live process writes to are left alone. The same answers give the same
-        bytes: rows are sorted, and the offline reference baselines carry no times.
-        """
-        import polars as pl
+        return pack(self)
 
-        self.close()
-        self.refresh()
-        done = [p for p in self.folder.glob("calls-*.jsonl") if _idle(p)]
-        frame = self.frame()
-        timeless = pl.col("model").str.starts_with("offline/")
-        frame = frame.with_columns(
-            pl.when(timeless).then(None).otherwise(pl.col(c)).alias(c) for c in ("latency", "created")
-        )
-        target = self.folder / PACKED
-        scratch = self.folder / f".{PACKED}.{os.getpid()}"
-        frame.write_parquet(
-            scratch, compression="zstd", compression_level=19, statistics=False, row_group_size=1 << 17
-        )
-        os.replace(scratch, target)
-        for path in done:
-            path.unlink(missing_ok=True)
-        self._packed = None
-        for index in (self._rows, self._lines, self._status, self._slots, self._offsets):
-            index.clear()
-        self.refresh()
-        return target
+
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    try:
+        stat = path.stat()
+    except FileNotFoundError:
+        return None
+    return (stat.st_mtime_ns, stat.st_size, stat.st_ino)
 
 
 def _lenient(line: bytes) -> Record | None:
@@ -344,26 +335,13 @@ def _lenient(line: bytes) -> Record | None:
         return None
 
 
-def _hold(fd: int) -> None:
+def hold(fd: int) -> None:
     """Mark a file as being written to; the mark goes with the process, however it ends."""
     try:
         import fcntl
     except ImportError:  # not on this system: packing then trusts the user
         return
     fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def _idle(path: Path) -> bool:
-    try:
-        import fcntl
-    except ImportError:
-        return True
-    with open(path, "rb") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return False
-    return True
 
 
 def digest(parts: Any) -> str:
