@@ -149,8 +149,8 @@ def _pick(task: Task, item: str, found: list[Finding], used: set[int]) -> int | 
     """Return the finding that answers one item of a list, or None."""
     if task.listed == "region":
         def fit(f: Finding) -> float:
-            return overlap(item, f"{f.region} {f.shown}") * 0.7 + 0.4 * f.score
-        least = 0.45
+            return overlap(item, f"{f.region} {f.shown}") * 0.8 + 0.4 * f.score + (0.25 if places(item, f.region) else 0.0)
+        least = 0.5
     else:
         label = item.rsplit(":", 1)[-1].strip().lower()
         kind = _by_label(label) if task.listed == "type" else guess_subtype(item)
@@ -162,6 +162,18 @@ def _pick(task: Task, item: str, found: list[Finding], used: set[int]) -> int | 
         return None
     best, k = max(ranked)
     return -k if best >= least else None
+
+
+_PLACES = (("upper", "top"), ("lower", "bottom", "foot"), ("left",), ("right",), ("middle", "centre"))
+
+
+def places(a: str, b: str) -> bool:
+    """Say whether two descriptions name the same part of the picture."""
+
+    def named(text: str) -> set[int]:
+        return {k for k, words in enumerate(_PLACES) if any(w in text.lower() for w in words)}
+
+    return bool(named(a)) and named(a) - {4} <= named(b)
 
 
 def _by_label(label: str) -> str:

@@ -9,7 +9,7 @@ from icgkit.offline.findings import Finding, best_first
 from icgkit.offline.task import Task
 from icgkit.taxonomy import SUBTYPES
 
-BASE = 0.78
+BASE = 0.9
 """Evidence without which a finding is not told unasked."""
 
 _CUES = {
@@ -58,14 +58,14 @@ def thresholds(cues: str) -> dict[str, float]:
     >>> plain["physical_reflection"] > asked["physical_reflection"]
     True
     """
-    wide = 0.12 if re.search(_WIDE, cues) else 0.0
-    doubt = 0.08 if re.search(_DOUBT, cues) else 0.0
+    wide = 0.16 if re.search(_WIDE, cues) else 0.0
+    doubt = 0.1 if re.search(_DOUBT, cues) else 0.0
     strict = 0.04 if re.search(_STRICT, cues) else 0.0
     out = {}
     for name, sub in SUBTYPES.items():
-        named = 0.3 if re.search(_CUES[name], cues) else 0.0
-        family = 0.1 if re.search(_FAMILY[sub.category], cues) else 0.0
-        out[name] = max(BASE - wide - doubt - max(named, 0) - family + strict, 0.25)
+        named = 0.42 if re.search(_CUES[name], cues) else 0.0
+        family = 0.14 if re.search(_FAMILY[sub.category], cues) else 0.0
+        out[name] = max(BASE - wide - doubt - named - family + strict, 0.3)
     return out
 
 
@@ -78,7 +78,7 @@ def told(found: list[Finding], task: Task) -> list[Finding]:
     bar = thresholds(task.cues)
     passed = [f for f in found if f.score >= bar[f.subtype]]
     asked = sum(v <= BASE - 0.25 for v in bar.values())
-    limit = 4 + (3 if min(bar.values()) < BASE - 0.05 else 0) + min(asked, 7)
+    limit = 3 + (3 if min(bar.values()) < BASE - 0.05 else 0) + min(asked, 8)
     each: dict[str, int] = {}
     kept = []
     for f in best_first(passed, 60):

@@ -7,21 +7,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 STOP = frozenset(
-    """a an the and or but if then than that this these those of in on at to from by for with within
-    without into onto over as is are was were be been being it its itself they them their there here
-    which who whose what when where while will would shall should can could may might must has have
-    had do does did so such not no nor only also too very just any all each every both either neither
-    some more most other another one same still else because since therefore hence due thus about
-    we you your our i he she his her up out off again once now""".split()
+    ["a", "an", "the", "and", "or", "but", "if", "then", "than", "that", "this", "these", "those", "of", "in", "on", "at", "to", "from", "by", "for", "with", "within", "without", "into", "onto", "over", "as", "is", "are", "was", "were", "be", "been", "being", "it", "its", "itself", "they", "them", "their", "there", "here", "which", "who", "whose", "what", "when", "where", "while", "will", "would", "shall", "should", "can", "could", "may", "might", "must", "has", "have", "had", "do", "does", "did", "so", "such", "not", "no", "nor", "only", "also", "too", "very", "just", "any", "all", "each", "every", "both", "either", "neither", "some", "more", "most", "other", "another", "one", "same", "still", "else", "because", "since", "therefore", "hence", "due", "thus", "about", "we", "you", "your", "our", "i", "he", "she", "his", "her", "up", "out", "off", "again", "once", "now"]
 )
 # Words that nearly every text about an edit uses; they tell little.
 WEAK = frozenset(
-    """text word image picture change edit new old edited update show shown need replace read part
-    element area place region thing stay keep match consistent become name line side near next
-    beside around main make set reflect say follow longer depend relate give look find fit agree
-    correspond instead remain present current original value letter state carry state right left top
-    bottom upper lower centre center middle above below under behind front corner edge small large
-    big first second third""".split()
+    ["text", "word", "image", "picture", "change", "edit", "new", "old", "edited", "update", "show", "shown", "need", "replace", "read", "part", "element", "area", "place", "region", "thing", "stay", "keep", "match", "consistent", "become", "name", "line", "side", "near", "next", "beside", "around", "main", "make", "set", "reflect", "say", "follow", "longer", "depend", "relate", "give", "look", "find", "fit", "agree", "correspond", "instead", "remain", "present", "current", "original", "value", "letter", "state", "carry", "state", "right", "left", "top", "bottom", "upper", "lower", "centre", "center", "middle", "above", "below", "under", "behind", "front", "corner", "edge", "small", "large", "big", "first", "second", "third"]
 )
 _CONCEPTS = """
 reflection: reflection reflect reflected reflects puddle wet glossy shiny polished gloss sheen glare chrome asphalt varnish lacquer lake water
@@ -51,6 +41,12 @@ font: font typeface weight bold italic serif sans typography lettering style cas
 colour: color colour hue tint shade coloured colored palette scheme tinted
 layout: layout room space spacing wrap shift move resize shrink width overflow gap margin align alignment reflow crowd run
 material: material texture grain carve carved engrave engraved stitch stitched embroider paint painted chalk wood metal stone paper fabric surface etched emboss weave thread
+below: below under beneath underneath foot down lower bottom
+above: above over top upper overhead
+background: background backdrop wallpaper
+capsule: plate panel capsule pill field tag chip frame outline button
+rule: rule line stroke underline bar divider dash
+text: lettering letters wording words writing
 sign: sign signboard signage board plaque plate panel placard nameplate
 poster: poster flyer leaflet placard card sheet
 shop: shop store window storefront shopfront

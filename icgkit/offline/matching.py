@@ -28,7 +28,7 @@ class Bar:
     """Whether a concrete new value has to be named where the node has one."""
 
 
-LENIENT = Bar(region=0.34, update=0.2, reason=0.26, value=False)
+LENIENT = Bar(region=0.34, update=0.12, reason=0.3, value=False)
 STRICT = Bar(region=0.5, update=0.36, reason=0.38, value=True)
 
 _DENIED = re.compile(
@@ -54,6 +54,8 @@ class Evidence:
     reason: float
     value: bool
     due: bool
+    wrong: bool = False
+    """The item names another value where the node has a computed one."""
 
 
 @lru_cache(maxsize=20_000)
@@ -72,9 +74,7 @@ def items_of(response: str) -> tuple[str, ...]:
     pieces: list[str] = []
     for item in split_items(body):
         lines = [line for line in item.split("\n") if line.strip()]
-        if len(lines) > 1 and all(re.match(r"\W*[\w.-]{1,12}\W*[:\u2013-]", line) for line in lines):
-            pieces += lines
-        elif len(lines) > 1 and min(map(len, lines)) > 60:
+        if (len(lines) > 1 and all(re.match(r"\W*[\w.-]{1,12}\W*[:\u2013-]", line) for line in lines)) or (len(lines) > 1 and min(map(len, lines)) > 60):
             pieces += lines
         else:
             pieces.append(" ".join(lines))
@@ -117,6 +117,20 @@ class Scale:
         return sum(v in stems for v in want), len(want)
 
 
+    def contradicts(self, node: Mapping[str, str], item: str) -> bool:
+        """Say whether the item works out a number, and another one than the node expects."""
+        if not _BECOMES.search(item):
+            return False
+        want = {t.stem for t in tokens(node.get("expected_update", "")) if t.stem[:1].isdigit()} - self.said
+        have = {t.stem for t in tokens(item) if t.stem[:1].isdigit()} - self.said
+        known = {t.stem for k in ("region", "reason") for t in tokens(node.get(k, ""))}
+        return bool(want & have or want) and bool(want - have) and bool(have - want - known)
+
+
+_BECOMES = re.compile(r"\b(?:becomes?|turns? into|to read|now reads|must read|is now|->|\u2192)", re.I)
+_PHENOMENA = ("physical_reflection", "physical_shadow", "spatial_mirror")
+
+
 @lru_cache(maxsize=50_000)
 def _bags(text: str) -> tuple[frozenset[str], frozenset[str]]:
     found = tokens(text)
@@ -142,13 +156,19 @@ def gather(node: Mapping[str, str], items: Sequence[str], scale: Scale) -> Evide
             continue
         update = scale.cover(node.get("expected_update", ""), item)
         reason = max(scale.cover(node.get("reason", ""), item), 0.9 * speaks_of(node.get("constraint_type", ""), item))
+        kind = node.get("constraint_type", "")
+        if kind in _PHENOMENA and speaks_of(kind, item.split(":")[0]) >= 0.3:
+            # The shadow of the text is a place in itself, however it is described.
+            region = max(region, 0.35 + 0.3 * region)
         total = region + update + reason
         if denied(item):
             total *= 0.3
         if total > top:
-            new, due_values = scale.values(node.get("expected_update", ""), item)
+            update_field = node.get("expected_update", "")
+            new, due_values = scale.values(update_field, item)
             due = not denied(item) and _DUE.search(item) is not None
-            top, best = total, Evidence(item, region, update, reason, new > 0 or due_values == 0, due)
+            wrong = scale.contradicts(node, item)
+            top, best = total, Evidence(item, region, update, reason, new > 0 or due_values == 0, due, wrong)
     return best
 
 
@@ -190,8 +210,8 @@ _KIND_WORDS: dict[str, tuple[str, ...]] = {
 def verdict(evidence: Evidence, bar: Bar) -> dict[str, bool]:
     """Turn evidence into region, update and reason."""
     region = evidence.region >= bar.region
-    update = region and evidence.due and (evidence.update >= bar.update or (not bar.value and evidence.region >= 0.6))
-    if bar.value and not evidence.value:
+    update = region and evidence.due and (evidence.update >= bar.update or (not bar.value and evidence.region >= 0.5))
+    if evidence.wrong or (bar.value and not evidence.value):
         update = False
     reason = region and not denied(evidence.item) and evidence.reason >= bar.reason
     return {"region": region, "update": update, "reason": reason}

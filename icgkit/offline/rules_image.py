@@ -23,11 +23,16 @@ def _below(box: Any, target: Line) -> str:
 
 
 def mirror(edit: Edit, sight: Sight, target: Line, seen: dict[str, Any]) -> Iterator[Finding]:
-    """Flipped copies: left-right in a mirror, upside down in a shiny surface."""
+    """Flipped copies: left-right in a mirror, upside down in a shiny surface.
+
+    What tells is how far one way of flipping stands out from the others: letters resemble their
+    own mirror images a little everywhere.
+    """
+    scores = [copy["score"] for copy in seen["mirror"]]
     for copy in seen["mirror"]:
         box, flip = copy["box"], copy["flip"]
-        own = 0.0 if len(squeeze(edit.old)) > 1 else 0.25
-        score = (copy["score"] - 0.3 - own) * 2.2
+        margin = copy["score"] - max([v for v in scores if v != copy["score"]], default=copy["score"])
+        score = min(0.3 + 3.4 * margin, 0.98) if margin > 0.07 and copy["score"] > 0.5 else 0.12 + 0.15 * copy["score"]
         where = f"{_below(box, target)} the edited text at the {sight.place(box)}"
         if flip == "v":
             yield Finding(
@@ -57,7 +62,7 @@ def shadow(edit: Edit, sight: Sight, target: Line, seen: dict[str, Any]) -> Iter
             f'the shadow of the letters "{edit.old}" {low} {side} on the wall or ground behind them at the {sight.place(target.box)}'.replace("  ", " "),
             f'redraw the cast shadow so that its outline follows the letters "{edit.new}"',
             "the raised letters cast a shadow whose shape follows their outline, and the letters change",
-            (seen["shadow"]["score"] - 0.6) * 0.55, target.box,
+            min(0.5 + 0.45 * (seen["shadow"]["score"] - 1.0), 0.97), target.box,
         )  # fmt: skip
 
 
@@ -90,12 +95,13 @@ def occlusion(edit: Edit, sight: Sight, target: Line, seen: dict[str, Any]) -> I
     """Letters that cannot be read although they should be there."""
     alike = likeness(squeeze(edit.old), target.key)
     covered = 1.0 - alike + max(0.9 - target.score, 0)
+    third = max(seen["cover"] - 0.03, 0) * 3.2
     yield Finding(
         "physical_occlusion",
         f'the object in front that covers part of "{edit.old}" at the {sight.place(target.box)}',
         f'work out which parts of "{edit.new}" show beside the object and which stay hidden behind it',
         "something stands in front of the lettering, so that other letters are covered or become visible",
-        min(covered * 1.8, 0.95), target.box,
+        min(max(covered * 1.6, third), 0.95), target.box,
     )  # fmt: skip
 
 
@@ -109,20 +115,52 @@ def material(edit: Edit, sight: Sight, target: Line, seen: dict[str, Any]) -> It
         f"the {ground} {name} surface around the edited text at the {sight.place(target.box)}",
         f'rebuild the {name} texture where the letters of "{edit.old}" were and work "{edit.new}" into it',
         "the letters are carved, printed or written into a material whose grain and texture go on around them",
-        min(max(seen["texture"] - 1.2, 0) * 0.28, 0.9), target.box,
+        (0.5 if seen["texture"] > 1 else 0.4) if ground in stuff and ground != "white" else 0.2, target.box,
     )  # fmt: skip
 
 
+_NAMES = ("red", "blue", "green", "orange", "purple", "yellow", "pink", "brown", "turquoise", "grey", "black", "white")
+
+
 def color(edit: Edit, sight: Sight, target: Line, seen: dict[str, Any]) -> Iterator[Finding]:
-    """Areas in the colour of the text or its plate."""
-    named = edit.old.lower() in ("red", "blue", "green", "orange", "purple", "yellow", "pink", "brown", "turquoise", "grey", "gray", "black", "white")
-    for k, area in enumerate(seen["same_color"][:3]):
+    """Areas in the colour that the text names or has, or that stand out by colour at all."""
+    named = next((n for n in _NAMES if n in edit.old.lower().split()), "")
+    areas = [a for a in seen["areas"] if named and a["hue"] == named]
+    score = 0.92
+    if not areas:
+        areas, score = seen["same_color"], 0.6
+    if not areas:
+        areas, score = [a for a in seen["areas"] if a["share"] < 0.2], 0.48
+    for k, area in enumerate(areas[:3]):
+        shape = "line or band" if area.get("slim") else "area, badge or marker"
         yield Finding(
             "style_color",
-            f"the {area['hue']} element at the {sight.place(area['box'])}",
-            f'recolour it to the colour of "{edit.new}"',
-            f"the same {area['hue']} colour code links it with the edited text",
-            (0.9 if named else 0.55 if area["role"] == "ink" else 0.45) - 0.1 * k, tuple(area["box"]),
+            f"the {area['hue']} {shape} at the {sight.place(area['box'])}",
+            f'recolour it from {area["hue"]} to the colour that goes with "{edit.new}"',
+            f"a colour code links it with the edited text: it is drawn in the {area['hue']} tint of \"{edit.old}\"",
+            score - 0.08 * k, tuple(area["box"]),
+        )  # fmt: skip
+
+
+def plate(edit: Edit, sight: Sight, target: Line, seen: dict[str, Any]) -> Iterator[Finding]:
+    """The panel behind the text, or a rule under it, made to its measure."""
+    strength = 0.85 if edit.growth > 1.4 or edit.growth < 0.7 else 0.55
+    long = "longer" if edit.growth > 1 else "shorter"
+    if seen["plate"]:
+        yield Finding(
+            "style_layout",
+            f"the plate, panel or capsule behind the edited text at the {sight.place(seen['plate'])}",
+            f'resize the plate to the length of "{edit.new}" with the same margin',
+            f"the plate fits the old text with an even padding, and the new text is {long}",
+            strength, tuple(seen["plate"]),
+        )  # fmt: skip
+    if seen["rule"]:
+        yield Finding(
+            "style_layout",
+            f"the rule or line {_below(seen['rule'], target)} the edited text at the {sight.place(seen['rule'])}",
+            f'stretch or shorten the rule to the width of "{edit.new}"',
+            f"the rule is as wide as the text, and the new text is {long}",
+            strength, tuple(seen["rule"]),
         )  # fmt: skip
 
 
@@ -221,4 +259,4 @@ def _inside(point: tuple[float, float], box: tuple[float, float, float, float]) 
     return box[0] - pad <= point[0] <= box[2] + pad and box[1] - pad <= point[1] <= box[3] + pad
 
 
-LOOKS: tuple[Look, ...] = (mirror, shadow, perspective, occlusion, material, color, chart, scene, balance)
+LOOKS: tuple[Look, ...] = (mirror, shadow, perspective, occlusion, material, color, plate, chart, scene, balance)

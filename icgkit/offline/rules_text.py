@@ -11,7 +11,16 @@ from icgkit.offline.lexicon import CONCEPT, stem
 from icgkit.offline.numbers import amounts, relations
 from icgkit.offline.seeing import Line, Sight, likeness, squeeze
 from icgkit.offline.task import MONTHS, WEEKDAYS, Edit
-from icgkit.offline.world import ANSWERS_TO, PROMOTION, REFERENCE, SEASON_WORDS, TIME_PARTS, season_of, tone, worlds
+from icgkit.offline.world import (
+    ANSWERS_TO,
+    PROMOTION,
+    REFERENCE,
+    SEASON_WORDS,
+    TIME_PARTS,
+    season_of,
+    tone,
+    worlds,
+)
 
 Rule = Callable[[Edit, Sight, "Line | None"], Iterator[Finding]]
 
@@ -72,8 +81,8 @@ def _day(text: str) -> datetime.date | None:
 
 def temporal(edit: Edit, sight: Sight, target: Line | None) -> Iterator[Finding]:
     """Find weekdays, dates, seasons and hours that have to agree with an edited time."""
-    timed = edit.kind in ("date", "month", "weekday", "time", "year")
-    if not timed:
+    feast = "festive" in (tone(edit.old), tone(edit.new))
+    if edit.kind not in ("date", "month", "weekday", "time", "year") and not feast:
         return
     year = next((m[0] for line in sight.lines if (m := re.search(r"\b20\d\d\b", line.text))), "")
     date = _day(edit.new) or (_day(f"{edit.new} {year}") if year else None)
@@ -82,11 +91,12 @@ def temporal(edit: Edit, sight: Sight, target: Line | None) -> Iterator[Finding]
         words = set(re.findall(r"[a-z]+", low))
         day = next((d for d in WEEKDAYS if d in words or d[:3] in words), None)
         month = next((m for m in MONTHS if m in words or (m[:3] in words and m != "may")), None)
-        why = f"it has to agree with the {edit.kind} that is edited from {edit.old} to {edit.new}"
+        what = "feast" if feast else edit.kind
+        why = f"it has to agree with the {what} that is edited from {edit.old} to {edit.new}"
         if day:
             to = f'"{day.title()}" becomes "{WEEKDAYS[date.weekday()].title()}"' if date else f'"{line.text}" becomes the weekday that belongs to {edit.new}'
             yield Finding("xmod_temporal", _at(line, sight), to, f"the weekday follows from the date; {why}", 0.9 if edit.kind != "year" else 0.7, line.box, line.text)
-        elif month:
+        elif month or (feast and re.search(r"\b\d{1,2}[./]\d{1,2}", low)):
             yield Finding("xmod_temporal", _at(line, sight), f'"{line.text}" is brought in line with {edit.new}', f"this date or month belongs to the same time; {why}", 0.8, line.box, line.text)
         elif (season := words & SEASON_WORDS.keys()) and edit.kind in ("date", "month"):
             clash = SEASON_WORDS[sorted(season)[0]] != season_of(edit.new)
@@ -173,7 +183,7 @@ def font(edit: Edit, sight: Sight, target: Line | None) -> Iterator[Finding]:
         return
     kin = [
         o for o in _others(sight, target)
-        if abs(o.height - target.height) < 0.14 * target.height and _alike(o.ink, target.ink, 90)
+        if abs(o.height - target.height) < 0.25 * target.height and _alike(o.ink, target.ink, 110)
     ]  # fmt: skip
     for line in kin[:3]:
         row = abs(line.centre[1] - target.centre[1]) < target.height * 0.6

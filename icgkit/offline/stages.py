@@ -21,7 +21,7 @@ _NEUTRAL = {
     "material": "surface", "scene": "area", "number": "line of text", "category": "line of text",
     "describe": "line of text", "calculate": "line of text", "font": "line of text", "tone": "line of text",
 }  # fmt: skip
-_PLAIN = frozenset("text line element value place part thing object other another edited new old same surface area".split())
+_PLAIN = frozenset(["text", "line", "element", "value", "place", "part", "thing", "object", "other", "another", "edited", "new", "old", "same", "surface", "area"])
 
 
 def stage_answer(model: str, task: Task) -> str | None:

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-VERSION = "1"
+VERSIONS = {"ocr": "1", "see": "2"}
+"""Raised when what is read changes, so that old files are not used."""
 _MEMORY: OrderedDict[str, Any] = OrderedDict()
 _MEMORY_ITEMS = 4096
 
@@ -31,7 +32,7 @@ def store_folder() -> Path:
 def remember(kind: str, parts: tuple[str | bytes, ...], make: Callable[[], Any]) -> Any:
     """Return the stored JSON value for `parts`, or make and store it."""
     digest = hashlib.sha256()
-    for part in (VERSION, kind, *parts):
+    for part in (VERSIONS.get(kind, "1"), kind, *parts):
         blob = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
         digest.update(len(blob).to_bytes(8, "big") + blob)
     name = f"{kind}-{digest.hexdigest()[:40]}"

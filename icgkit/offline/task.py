@@ -22,8 +22,8 @@ Form = Literal[
 ]  # fmt: skip
 Kind = Literal["percent", "price", "date", "time", "month", "weekday", "year", "number", "phrase", "word"]
 
-MONTHS = "january february march april may june july august september october november december".split()
-WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
+WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
 
 @dataclass(frozen=True)

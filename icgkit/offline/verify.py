@@ -9,6 +9,7 @@ from icgkit.offline.baselines import candidates, sees, sight_of
 from icgkit.offline.findings import Finding
 from icgkit.offline.lexicon import quoted, tokens
 from icgkit.offline.numbers import amounts, relations
+from icgkit.offline.priors import guesses
 from icgkit.offline.seeing import Sight, likeness, squeeze
 from icgkit.offline.task import Edit, Task
 
@@ -78,11 +79,13 @@ def check_node(model: str, task: Task, node: dict[str, str]) -> Check:
     wrong = _wrong_number(sight, task.edit, node)
     if wrong:
         return Check(False, wrong, 0.0)
+    prior = max((f.score for f in guesses(task.edit, spread=True) if f.subtype == kind), default=0.0)
     best = max((f.score * (0.55 + 0.45 * _same_place(f, node, sight)) for f in own), default=0.0)
-    score = max(best, 0.75 if said else 0.0)
-    visual = kind.startswith(_VISUAL)
-    if visual and not watches:
-        score *= 0.62 if said else 0.5
+    best = max(best, 0.9 * prior)
+    score = max(best, 0.8 if said else 0.0)
+    if kind.startswith(_VISUAL) and not watches and not said:
+        # It cannot look at anything but text, so only what is usual is taken over.
+        score = 0.75 * prior
     why = f'the picture shows "{said}" there' if said else _because(own)
     return Check(score >= CONFIRM, why, score)
 
@@ -92,8 +95,8 @@ def _unseen(model: str, edit: Edit, kind: str, own: list[Finding], text: str) ->
     if model == "instruction-only":
         # Only what the instruction itself bears out: the new wording, or a change of length or time.
         told = any(squeeze(v) and squeeze(v) in squeeze(edit.new + edit.old) for v in quoted(text))
-        return Check(score >= 0.4 or (told and score > 0), "the wording of the request bears it out", score)
-    return Check(score >= 0.4, "this is usual for such an edit", score)
+        return Check(score >= 0.5 or (told and score >= 0.4), "the wording of the request bears it out", score)
+    return Check(score >= 0.45, "this is usual for such an edit", score)
 
 
 def _because(own: list[Finding]) -> str:

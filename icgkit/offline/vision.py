@@ -49,13 +49,20 @@ def _measure(sight: Sight, target: Line | None) -> dict[str, Any]:
         "shadow": None,
         "texture": 0.0,
         "same_color": [],
+        "cover": 0.0,
+        "plate": None,
+        "rule": None,
+        "areas": _areas(image, scale),
+        "bars": _bars(image, scale),
     }
-    out["bars"] = _bars(image, scale)
     if target is not None:
         out["mirror"] = _mirror(grey, target, scale)
         out["shadow"] = _shadow(sight, target)
         out["texture"] = _texture(sight, target)
         out["same_color"] = _same_color(image, sight, target, scale)
+        out["cover"] = _cover(sight, target)
+        out["plate"] = _plate(image, target, scale)
+        out["rule"] = _rule(image, target, scale)
     return out
 
 
@@ -70,7 +77,7 @@ def hue_name(rgb: tuple[int, ...]) -> str:
     import colorsys
 
     h, lightness, s = colorsys.rgb_to_hls(*(c / 255 for c in rgb[:3]))
-    if lightness > 0.9 and s < 0.6 or lightness > 0.96:
+    if (lightness > 0.9 and s < 0.6) or lightness > 0.96:
         return "white"
     if lightness < 0.13:
         return "black"
@@ -211,6 +218,80 @@ def _same_color(image: Array, sight: Sight, target: Line, scale: float) -> list[
                 continue
             out.append({"role": role, "hue": hue_name(tuple(rgb)), "box": box, "share": round(area / near.size, 4)})
     return out[:6]
+
+
+def _cover(sight: Sight, target: Line) -> float:
+    """Share of the text's box that has neither the colour of the letters nor that of the ground."""
+    import cv2
+    import numpy as np
+
+    x0, y0, x1, y1 = (int(v) for v in target.box)
+    patch = cv2.medianBlur(sight.pixels[max(y0, 0) : y1, max(x0, 0) : x1], 3)[:, :, ::-1].astype(np.float32)
+    if patch.size < 100:
+        return 0.0
+    ink, paper = (np.array(c, np.float32) for c in (target.ink, target.paper))
+    line = ink - paper
+    length = float((line * line).sum()) or 1.0
+    # Blends of both lie on the line between them; a third colour does not.
+    along = np.clip(((patch - paper) @ line) / length, 0, 1)[..., None]
+    off = np.abs(patch - paper - along * line).sum(axis=2)
+    third = cv2.morphologyEx((off > 75).astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
+    return round(float(third.mean()), 3)
+
+
+def _plate(image: Array, target: Line, scale: float) -> list[float] | None:
+    """The panel that the text stands on, where it is not much larger than the text."""
+    import numpy as np
+
+    paper = np.array(target.paper)
+    near = (np.abs(image[:, :, ::-1].astype(np.int32) - paper).sum(axis=2) < 60).astype(np.uint8)
+    tx0, ty0, tx1, ty1 = target.box
+    for x, y, w, h, _ in _components(near, 0.002):
+        box = [round(v / scale, 1) for v in (x, y, x + w, y + h)]
+        holds = box[0] <= tx0 + 4 and box[1] <= ty0 + 4 and box[2] >= tx1 - 4 and box[3] >= ty1 - 4
+        if holds and w * h < 0.35 * near.size and (box[3] - box[1]) < 4 * (ty1 - ty0):
+            return box
+    return None
+
+
+def _rule(image: Array, target: Line, scale: float) -> list[float] | None:
+    """A horizontal line near the text that is about as long as it."""
+    import cv2
+    import numpy as np
+
+    grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+    x0, y0, x1, y1 = (v * scale for v in target.box)
+    h, w = y1 - y0, x1 - x0
+    edges = cv2.Canny(grey, 40, 120)
+    for a, b in ((y1 + 1, y1 + 1.3 * h), (y0 - 1.3 * h, y0 - 1)):
+        a, b = int(max(a, 0)), int(min(b, grey.shape[0]))
+        if b - a < 2:
+            continue
+        lines = cv2.HoughLinesP(edges[a:b], 1, np.pi / 180, 30, minLineLength=max(0.6 * w, 12), maxLineGap=3)
+        for ax, ay, bx, by in [] if lines is None else lines.reshape(-1, 4):
+            if abs(ay - by) <= 1 and 0.7 * w < abs(bx - ax) < 1.35 * w and abs((ax + bx) / 2 - (x0 + x1) / 2) < 0.3 * w:
+                return [round(float(v) / scale, 1) for v in (min(ax, bx), ay + a - 2, max(ax, bx), ay + a + 3)]
+    return None
+
+
+def _areas(image: Array, scale: float) -> list[dict[str, Any]]:
+    """Saturated areas of one hue, the larger first, at most eight."""
+    import cv2
+    import numpy as np
+
+    hsv = cv2.cvtColor(image, cv2.COLOR_BGR2HSV)
+    strong = (hsv[:, :, 1] > 90) & (hsv[:, :, 2] > 60)
+    out = []
+    for low, high in ((0, 9), (10, 22), (23, 35), (36, 85), (86, 100), (101, 130), (131, 155), (156, 180)):
+        mask = (strong & (hsv[:, :, 0] >= low) & (hsv[:, :, 0] <= high)).astype(np.uint8)
+        for x, y, w, h, area in _components(mask, 0.001)[:3]:
+            if area > 0.45 * mask.size:
+                continue
+            inside = mask[y : y + h, x : x + w] > 0
+            rgb = [int(v) for v in np.median(image[y : y + h, x : x + w][inside], axis=0)[::-1]]
+            box = [round(v / scale, 1) for v in (x, y, x + w, y + h)]
+            out.append({"hue": hue_name(tuple(rgb)), "box": box, "share": round(area / mask.size, 4), "slim": w > 4 * h or h > 4 * w})
+    return sorted(out, key=lambda a: -a["share"])[:8]
 
 
 def _overlap(a: Any, b: Any) -> float:
