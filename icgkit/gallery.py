@@ -58,6 +58,8 @@ def write_gallery(folder: str | Path) -> Path:
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
+    from icgkit.prompts import conditions
+
     folder = Path(folder)
     results = read_results(folder)
     environment = Environment(
@@ -68,6 +70,8 @@ def write_gallery(folder: str | Path) -> Path:
         lstrip_blocks=True,
     )
     environment.filters["number"] = number
+    labels = {name: condition.short for name, condition in conditions().items()}
+    environment.filters["condition"] = lambda name: labels.get(name, name)
     groups = list(dict.fromkeys(r["group"] for r in results))
     rows = [{"id": r["id"], "simulated": r["simulated"], **row} for r in results for row in r["published"]]
     common = {

@@ -19,17 +19,10 @@ from icgkit.errors import CallError, SchemaError, UnknownName
 from icgkit.load import sha256_of
 from icgkit.paths import project_root
 
-DOORS = {
-    "cli.py",
-    "doctor.py",
-    "gallery.py",
-    "kernel.py",
-    "kernel_server.py",
-    "reproduce.py",
-    "compare.py",
-    "notebooks.py",
-}
-"""Modules that no result depends on."""
+DOORS = frozenset(
+    ("cli", "compare", "doctor", "execute", "gallery", "kernel", "kernel_server", "notebooks", "reproduce")
+)
+"""Modules (and the folder of templates) that no result depends on."""
 
 _SECRET_NAME = re.compile(r"(?i)(^|_)(key|apikey|token|secret|password|credentials?)(_|$)")
 _SECRET_VALUE = re.compile(r"(sk|gsk|xai|hf|pk|ghp|key)[-_][A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{30,}")
@@ -248,7 +241,12 @@ class Fingerprint:
 def _code() -> str:
     """Return a hash of the package without its doors, as it was when first asked for."""
     package = Path(__file__).parent
-    files = [p for p in sorted(package.rglob("*")) if p.suffix in {".py", ".md"} and p.name not in DOORS]
+    kinds = {".py", ".md", ".j2", ".css", ".json", ".toml", ".csv"}
+    files = [
+        p
+        for p in sorted(package.rglob("*"))
+        if p.suffix in kinds and p.stem not in DOORS and p.parent.name != "gallery"
+    ]
     rows = [f"{p.relative_to(package)} {sha256_of(p)}" for p in files]
     return hashlib.sha256("\n".join(rows).encode()).hexdigest()
 

@@ -1,0 +1,164 @@
+"""Run notebooks with papermill, several at a time, each in a kernel of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from icgkit.errors import SchemaError
+from icgkit.notebooks import Notebook
+from icgkit.paths import project_root
+
+
+class Run(NamedTuple):
+    """What became of one notebook."""
+
+    name: str
+    seconds: float
+    error: str | None
+    files: tuple[str, ...] = ()
+
+
+class Workers:
+    """Runs notebooks with papermill in threads, each in a kernel of its own."""
+
+    def __init__(self, out: Path, jobs: int, cell_seconds: int) -> None:
+        self.out = out
+        self.jobs = jobs
+        self.cell_seconds = cell_seconds
+        self.work = out / ".reproduce"
+        self._stop = threading.Event()
+        self._moving = threading.Lock()
+        self._owner: dict[str, str] = {}
+
+    def run(self, notebooks: list[Notebook], shared: Mapping[str, dict[str, Any]]) -> Iterator[Run]:
+        """Yield what became of each notebook as it ends; end every kernel whatever happens."""
+        from tqdm import tqdm
+
+        from icgkit.kernel import end_kernels, warm_server
+
+        (self.work / "notebooks").mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(self.work / "stage", ignore_errors=True)
+        threads = max(1, (os.cpu_count() or 1) // self.jobs)
+        with (
+            _terminable(),
+            warm_server(POLARS_MAX_THREADS=str(threads)),
+            ThreadPoolExecutor(self.jobs) as pool,
+            tqdm(total=len(notebooks), unit="notebook", disable=None) as bar,
+        ):
+            _import_papermill()
+            futures: list[Future[Run]] = [pool.submit(self._one, n, shared[n.name]) for n in notebooks]
+            try:
+                for future in as_completed(futures):
+                    run = future.result()
+                    word = f"failed: {run.error}" if run.error else "done"
+                    tqdm.write(f"{run.name} {word} ({run.seconds:.1f} s)", file=sys.stderr)
+                    bar.update()
+                    yield run
+            finally:
+                self._stop.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                end_kernels()
+        shutil.rmtree(self.work / "stage", ignore_errors=True)
+
+    def _one(self, notebook: Notebook, given: dict[str, Any]) -> Run:
+        start = time.monotonic()
+        stage = self.work / "stage" / notebook.name
+        try:
+            stage.mkdir(parents=True)
+            self._execute(notebook, {**given, "out": str(stage)})
+            files = self._move(notebook.name, stage)
+            return Run(notebook.name, time.monotonic() - start, None, files)
+        except Exception as exc:
+            return Run(notebook.name, time.monotonic() - start, _short(exc))
+        finally:
+            from jupyter_core.utils import ensure_event_loop
+
+            ensure_event_loop().close()  # The loop that jupyter_client made for this thread.
+
+    def _execute(self, notebook: Notebook, parameters: dict[str, Any]) -> None:
+        import papermill
+
+        from icgkit.kernel import WarmKernelManager
+
+        papermill.execute_notebook(
+            notebook.path,
+            self.work / "notebooks" / notebook.path.name,
+            parameters=parameters,
+            kernel_name="python3",
+            language="python",
+            progress_bar=False,
+            execution_timeout=self.cell_seconds,
+            kernel_manager_class=WarmKernelManager,
+            shutdown_kernel="immediate",
+            resources={"metadata": {"path": str(project_root())}},
+        )
+
+    def _move(self, name: str, stage: Path) -> tuple[str, ...]:
+        files = sorted(p for p in stage.iterdir() if p.is_file())
+        if not files:
+            raise SchemaError("it saved nothing", remedy="end it with ig.save(..., out=out)")
+        with self._moving:
+            if self._stop.is_set():
+                raise SchemaError("interrupted")
+            for path in files:
+                other = self._owner.setdefault(path.name, name)
+                if other != name:
+                    raise SchemaError(
+                        f"{path.name} is also written by {other}", remedy="give each result one id"
+                    )
+            for path in files:
+                path.replace(self.out / path.name)
+        return tuple(p.name for p in files)
+
+
+def _short(exc: Exception) -> str:
+    """Say in one line why a notebook failed."""
+    name, value = getattr(exc, "ename", None), getattr(exc, "evalue", None)
+    if name:  # papermill's report of an error inside a cell
+        cell = getattr(exc, "exec_count", None)
+        return f"{name} in cell [{cell}]: {value}".replace("\n", " ")[:500]
+    lines = [line for line in str(exc).splitlines() if line.strip()]
+    return f"{type(exc).__name__}: {lines[0] if lines else 'no message'}"[:500]
+
+
+def _import_papermill() -> None:
+    """Import papermill without the grammar of internationalised addresses.
+
+    jsonschema compiles that grammar for a format check that notebooks have no use for, which takes
+    longer than running one; it does without where the module is not there.
+    """
+    absent = "rfc3987_syntax" not in sys.modules
+    if absent:
+        sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
+    try:
+        import papermill  # noqa: F401
+    finally:
+        if absent:
+            del sys.modules["rfc3987_syntax"]
+
+
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """Let a polite request to end (SIGTERM) unwind like Ctrl-C, in the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(signum: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
