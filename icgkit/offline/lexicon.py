@@ -14,7 +14,8 @@ WEAK = frozenset(
     ["text", "word", "image", "picture", "change", "edit", "new", "old", "edited", "update", "show", "shown", "need", "replace", "read", "part", "element", "area", "place", "region", "thing", "stay", "keep", "match", "consistent", "become", "name", "line", "side", "near", "next", "beside", "around", "main", "make", "set", "reflect", "say", "follow", "longer", "depend", "relate", "give", "look", "find", "fit", "agree", "correspond", "instead", "remain", "present", "current", "original", "value", "letter", "state", "carry", "state", "right", "left", "top", "bottom", "upper", "lower", "centre", "center", "middle", "above", "below", "under", "behind", "front", "corner", "edge", "small", "large", "big", "first", "second", "third"]
 )
 _CONCEPTS = """
-reflection: reflection reflect reflected reflects puddle wet glossy shiny polished gloss sheen glare chrome asphalt varnish lacquer lake water
+reflection: reflection reflect reflected reflects puddle wet glossy shiny polished gloss sheen glare chrome asphalt varnish lacquer shine
+water: water lake sea river wave pond
 mirror: mirror mirrored reversed laterally flipped backwards looking-glass
 shadow: shadow shade cast silhouette
 perspective: perspective slant slanted vanishing foreshortened foreshortening angle angled tilt tilted oblique skew skewed curved receding convergence converge
@@ -85,7 +86,8 @@ def stem(word: str) -> str:
     return w
 
 
-def _fold(s: str) -> str:
+def fold(s: str) -> str:
+    """Drop a final e, so that carve and carving meet."""
     return s.removesuffix("e")
 
 
@@ -93,12 +95,12 @@ def _load() -> None:
     for line in _CONCEPTS.strip().splitlines():
         concept, _, words = line.partition(":")
         for word in words.split():
-            CONCEPT.setdefault(_fold(stem(word)), concept)
+            CONCEPT.setdefault(fold(stem(word)), concept)
 
 
 _load()
-_STOP_STEMS = frozenset(_fold(stem(w)) for w in STOP) | STOP
-_WEAK_STEMS = frozenset(_fold(stem(w)) for w in WEAK)
+_STOP_STEMS = frozenset(fold(stem(w)) for w in STOP) | STOP
+_WEAK_STEMS = frozenset(fold(stem(w)) for w in WEAK)
 
 
 class Token(NamedTuple):
@@ -157,7 +159,7 @@ def tokens(text: str) -> tuple[Token, ...]:
         is_value = low in marked
         if low in STOP and not is_value:
             continue
-        s = _fold(stem(low))
+        s = fold(stem(low))
         concept = CONCEPT.get(s, "")
         if is_value:
             out.append(Token(s, concept, 1.4, True))

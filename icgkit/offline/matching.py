@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from icgkit.offline.lexicon import Token, tokens
+from icgkit.offline.lexicon import CONCEPT, Token, fold, stem, tokens
 from icgkit.proposals import read_proposals, split_items
 from icgkit.replies import strip_thinking
 
@@ -28,8 +28,8 @@ class Bar:
     """Whether a concrete new value has to be named where the node has one."""
 
 
-LENIENT = Bar(region=0.34, update=0.12, reason=0.3, value=False)
-STRICT = Bar(region=0.5, update=0.36, reason=0.38, value=True)
+LENIENT = Bar(region=0.34, update=0.12, reason=0.32, value=False)
+STRICT = Bar(region=0.44, update=0.3, reason=0.38, value=True)
 
 _DENIED = re.compile(
     r"not confirmed|cannot be confirmed|no (?:change|update)\b|(?:does|do|need|has|have) not (?:need |have )?(?:to )?(?:change|be changed|be updated)|"
@@ -73,11 +73,10 @@ def items_of(response: str) -> tuple[str, ...]:
         return tuple(". ".join(v for k, v in row.items() if v and k != "type") for row in found.items)
     pieces: list[str] = []
     for item in split_items(body):
-        lines = [line for line in item.split("\n") if line.strip()]
-        if (len(lines) > 1 and all(re.match(r"\W*[\w.-]{1,12}\W*[:\u2013-]", line) for line in lines)) or (len(lines) > 1 and min(map(len, lines)) > 60):
-            pieces += lines
-        else:
-            pieces.append(" ".join(lines))
+        # Lines that begin with an id or a number of their own state a constraint each.
+        for part in re.split(r"\n(?=\W{0,4}(?:[A-Za-z]{0,12}[ _-]?\d{1,3}|Relation\b[^:\n]{0,40}|Missing)\W{0,3}[:.)\u2013-])", item):
+            lines = [line.strip() for line in part.split("\n") if line.strip()]
+            pieces += lines if len(lines) > 1 and min(map(len, lines)) > 60 else [" ".join(lines)]
     return tuple(p for p in pieces if len(p) > 12)[:120]
 
 
@@ -86,6 +85,7 @@ class Scale:
 
     def __init__(self, nodes: Sequence[Mapping[str, str]], instruction: str) -> None:
         self.said = {t.stem for t in tokens(instruction)}
+        self.said |= {w.rstrip("%") for w in self.said} | {f"{w}%" for w in self.said if w[:1].isdigit()}
         self.shared: dict[str, int] = {}
         for node in nodes:
             for word in {t.stem for k in ("region", "expected_update", "reason") for t in tokens(node.get(k, ""))}:
@@ -97,12 +97,13 @@ class Scale:
         rare = 1.0 / (1.0 + 0.4 * (self.shared.get(token.stem, 1) - 1))
         return token.weight * rare * (0.35 if token.stem in self.said else 1.0)
 
-    def cover(self, field: str, item: str) -> float:
-        """Return how much of the weight of a field an item covers, 0 to 1."""
+    def cover(self, field: str, item: str, known: str = "") -> float:
+        """Return how much of the weight of a field an item covers, 0 to 1; words of `known` count little."""
         total = got = 0.0
         stems, concepts = _bags(item)
+        less = _bags(known)[0] if known else frozenset()
         for token in tokens(field):
-            w = self.weight(token)
+            w = self.weight(token) * (0.35 if token.stem in less else 1.0)
             total += w
             if token.stem in stems:
                 got += w
@@ -112,9 +113,14 @@ class Scale:
 
     def values(self, field: str, item: str) -> tuple[int, int]:
         """Return how many concrete values of a field, other than the instruction's, an item names, and of how many."""
-        stems, _ = _bags(item)
+        have = {t.stem for t in tokens(item) if t.value}
         want = {t.stem for t in tokens(field) if t.value and t.stem not in self.said}
-        return sum(v in stems for v in want), len(want)
+        return len(want & have), len(want)
+
+    def singled_out(self, field: str, item: str) -> bool:
+        """Say whether an item shares a telling word with a region, and not just its general sense."""
+        stems, _ = _bags(item)
+        return any(t.stem in stems and t.weight >= 0.9 and t.stem not in self.said for t in tokens(field))
 
 
     def contradicts(self, node: Mapping[str, str], item: str) -> bool:
@@ -129,6 +135,11 @@ class Scale:
 
 _BECOMES = re.compile(r"\b(?:becomes?|turns? into|to read|now reads|must read|is now|->|\u2192)", re.I)
 _PHENOMENA = ("physical_reflection", "physical_shadow", "spatial_mirror")
+
+
+@lru_cache(maxsize=50_000)
+def _phenomenon(text: str) -> frozenset[str]:
+    return _bags(text)[1] & {"reflection", "shadow", "mirror", "perspective", "occlusion"}
 
 
 @lru_cache(maxsize=50_000)
@@ -148,18 +159,23 @@ def gather(node: Mapping[str, str], items: Sequence[str], scale: Scale) -> Evide
     best = Evidence("", 0.0, 0.0, 0.0, False, False)
     top = 0.0
     for item in items:
-        region = scale.cover(node.get("region", ""), item)
-        named, asked = scale.values(f"{node.get('region', '')} {node.get('expected_update', '')}", item)
+        field, kind = node.get("region", ""), node.get("constraint_type", "")
+        region = scale.cover(field, item)
+        named, asked = scale.values(f"{field} {node.get('expected_update', '')}", item)
         if asked and named:
             region = max(region, 0.3 + 0.4 * named / asked)
+        elif not scale.singled_out(field, item):
+            region *= 0.75
+        head = item.split(":")[0]
+        if kind in _PHENOMENA and speaks_of(kind, head) >= 0.3:
+            # The shadow of the text is a place in itself, however it is described.
+            region = max(region, 0.36 + 0.3 * region)
+        elif _phenomenon(head) - _phenomenon(field) and not named:
+            region *= 0.55
         if region < 0.12:
             continue
         update = scale.cover(node.get("expected_update", ""), item)
-        reason = max(scale.cover(node.get("reason", ""), item), 0.9 * speaks_of(node.get("constraint_type", ""), item))
-        kind = node.get("constraint_type", "")
-        if kind in _PHENOMENA and speaks_of(kind, item.split(":")[0]) >= 0.3:
-            # The shadow of the text is a place in itself, however it is described.
-            region = max(region, 0.35 + 0.3 * region)
+        reason = max(scale.cover(node.get("reason", ""), item, field), 0.9 * speaks_of(kind, item))
         total = region + update + reason
         if denied(item):
             total *= 0.3
@@ -184,32 +200,38 @@ def speaks_of(kind: str, item: str) -> float:
     return min(hits / 3, 0.6)
 
 
+_SPEAKS = """
+physical_reflection: reflection surface water
+physical_shadow: shadow outline shape light
+physical_perspective: perspective surface face
+physical_occlusion: occlusion front visible behind
+spatial_mirror: mirror reflection glass reversed
+spatial_symmetry: symmetry side halves axis
+spatial_repetition: repetition identical copy
+semantic_numerical: calculate total discount less percent
+semantic_categorical: category describe attribute
+semantic_functional: section legend point heading
+semantic_promotional: slogan discount message
+semantic_visual_data: chart encode draw angle
+style_font: font sibling group
+style_color: colour code link
+style_layout: length layout width
+style_material: material grain ground
+xmod_scene: scene contradict background
+xmod_temporal: date season weekday time
+xmod_cultural: tone clash polite
+"""
 _KIND_WORDS: dict[str, tuple[str, ...]] = {
-    "physical_reflection": ("reflection", "surface", "mirror"),
-    "physical_shadow": ("shadow", "outlin", "shap", "light"),
-    "physical_perspective": ("perspective", "surface", "fac"),
-    "physical_occlusion": ("occlusion", "front", "visible"),
-    "spatial_mirror": ("mirror", "reflection", "glas"),
-    "spatial_symmetry": ("symmetry", "side", "halv"),
-    "spatial_repetition": ("repetition", "identical", "same"),
-    "semantic_numerical": ("calculate", "total", "discount", "less", "percent"),
-    "semantic_categorical": ("category", "describe", "attribut"),
-    "semantic_functional": ("section", "legend", "point", "name"),
-    "semantic_promotional": ("slogan", "discount", "message"),
-    "semantic_visual_data": ("chart", "encod", "draw", "angl"),
-    "style_font": ("font", "sibl", "group"),
-    "style_color": ("colour", "cod", "link"),
-    "style_layout": ("length", "layout", "width"),
-    "style_material": ("material", "letter", "ground"),
-    "xmod_scene": ("scene", "contradict", "picture"),
-    "xmod_temporal": ("date", "season", "weekday", "tim"),
-    "xmod_cultural": ("tone", "clash", "polit"),
+    kind.strip(): tuple(w if w in CONCEPT.values() else fold(stem(w)) for w in words.split())
+    for kind, _, words in (line.partition(":") for line in _SPEAKS.strip().splitlines())
 }
+"""What an answer says when it gives the reason that a type of constraint stands for."""
 
 
 def verdict(evidence: Evidence, bar: Bar) -> dict[str, bool]:
     """Turn evidence into region, update and reason."""
-    region = evidence.region >= bar.region
+    joint = evidence.region + 0.4 * (evidence.update + evidence.reason)
+    region = evidence.region >= bar.region or (evidence.region >= 0.22 and joint >= bar.region + 0.38)
     update = region and evidence.due and (evidence.update >= bar.update or (not bar.value and evidence.region >= 0.5))
     if evidence.wrong or (bar.value and not evidence.value):
         update = False

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from icgkit.offline.findings import Finding
-from icgkit.offline.lexicon import CONCEPT, stem
+from icgkit.offline.lexicon import CONCEPT, fold, stem
 from icgkit.offline.numbers import amounts, relations
 from icgkit.offline.seeing import Line, Sight, likeness, squeeze
 from icgkit.offline.task import MONTHS, WEEKDAYS, Edit
@@ -149,7 +149,7 @@ def categorical(edit: Edit, sight: Sight, target: Line | None) -> Iterator[Findi
         return
     for line in _others(sight, target):
         low = line.text.lower()
-        words = [CONCEPT.get(stem(w).removesuffix("e"), "") for w in re.findall(r"[a-z]+", low)]
+        words = [CONCEPT.get(fold(stem(w)), "") for w in re.findall(r"[a-z]+", low)]
         told = "describe" in words or "category" in words or ":" in line.text or ANSWERS_TO.search(low)
         if not told:
             continue
