@@ -245,7 +245,7 @@ def _code() -> str:
     files = [
         p
         for p in sorted(package.rglob("*"))
-        if p.suffix in kinds and p.stem not in DOORS and p.parent.name != "gallery"
+        if p.suffix in kinds and not (p.parent == package and p.stem in DOORS) and p.parent.name != "gallery"
     ]
     rows = [f"{p.relative_to(package)} {sha256_of(p)}" for p in files]
     return hashlib.sha256("\n".join(rows).encode()).hexdigest()
