@@ -10,7 +10,7 @@ from PIL import Image
 from icgkit.synth.base import Ctx, Design, EdgeSpec, NodeSpec, Values, template
 from icgkit.synth.canvas import Canvas, font
 from icgkit.synth.icons import glyph
-from icgkit.synth.surfaces import bent, brick, fit, gradient, plaster, shade, soft_box, tinted, wood
+from icgkit.synth.surfaces import bent, brick, facets, fit, gradient, plaster, shade, soft_box, tinted, wood
 
 TAGS = ("slowly made, simply packed", "for every day of the year", "weighed and sealed by hand", "from our own workshop",
         "keeps for many months", "small batch, long patience")  # fmt: skip
@@ -195,12 +195,12 @@ def street_row(ctx: Ctx) -> Design:
             return [q[i] for i in order]
 
         upper = front()
-        c.polygon(quad(-260, 0.06 * h), shade(stone, 0.9))
+        shapes: list[tuple[list[tuple[float, float]], tuple[int, ...]]] = [(quad(-260, 0.06 * h), shade(stone, 0.9))]
         for i in range(5):
-            xa = x0 + (0.06 + 0.19 * i) * (x1 - x0)
-            c.polygon([at(xa, -120), at(xa + 62 - 7 * i, -120), at(xa + 62 - 7 * i, 0.02 * h), at(xa, 0.02 * h)], (84, 104, 116))
+            xa, xb = x0 + (0.06 + 0.19 * i) * (x1 - x0), x0 + (0.06 + 0.19 * i) * (x1 - x0) + 62 - 7 * i
+            shapes.append(([at(xa, -120), at(xb, -120), at(xb, 0.02 * h), at(xa, 0.02 * h)], (84, 104, 116)))
+        facets(c, [*shapes, (quad(0.06 * h, 0.085 * h), shade(board, 1.35))])
         c.warp(upper, quad(0.28 * h, 1.02 * h))
-        c.polygon(quad(0.06 * h, 0.085 * h), shade(board, 1.35))
         c.warp(fascia(v, twin), quad(0.085 * h, 0.31 * h))
         c.polygon(quad(0.31 * h, 0.325 * h), (0, 0, 0, 120))
         c.polygon([at(x0, 1.02 * h), at(x1, 1.02 * h), (m(0.94 * w), h + 4), (m(-4), h + 60)], (186, 180, 172))

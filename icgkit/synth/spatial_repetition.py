@@ -93,7 +93,7 @@ def product_line(ctx: Ctx) -> Design:
         c.paste(plaster((w, h), seeds[0], wall))
         for i, text in enumerate(extras):
             x, y = w * (0.05 + 0.32 * (i % 3)), h * 0.04 + 50 * (i // 3)
-            c.rect((x, y, x + w * 0.28, y + 34), shade(wall, 0.86), radius=4)
+            c.rect((x, y, x + w * 0.28, y + 34), (242, 238, 228), radius=4)
             c.text((x + w * 0.14, y + 17), text, (body, fit(text, body, w * 0.26, 14)), (50, 46, 44), anchor="mm")
         box(c, order[0] * w, v["target"])
         for i, k in enumerate(kinds):
@@ -161,6 +161,8 @@ def web_page(ctx: Ctx) -> Design:
         def say(key: str) -> str:
             return (swap[key] if twin else v[key]) if key in live else swap[key]
 
+        fy = h - (92 if h > 600 else 78)
+        rows, tall = (6 if h > 600 else 4), round(min(0.33 * h, fy - 300))
         left = 36
         c.text((left, 110), "Start  /  Guide  /", (body, 15), pal.muted, anchor="lm")
         x = left + c.text_size("Start  /  Guide  /  ", (body, 15))[0] + 8
@@ -172,18 +174,17 @@ def web_page(ctx: Ctx) -> Design:
         iw = round(w * 0.4)
         ix = w - iw - 36 if side else 36
         tx = 36 if side else iw + 64
-        c.paste(gradient((iw, round(h * 0.33)), shade(pal.accent2, 0.8), shade(pal.accent2, 1.3)), (ix, 240))
-        c.paste(glyph(icon, 110, image_seed), (ix + iw / 2 - 55, 240 + h * 0.165 - 55))
-        for k in range(6):
+        c.paste(gradient((iw, tall), shade(pal.accent2, 0.8), shade(pal.accent2, 1.3)), (ix, 240))
+        c.paste(glyph(icon, 110, image_seed), (ix + iw / 2 - 55, 240 + tall / 2 - 55))
+        for k in range(rows):
             c.rect((tx, 250 + 20 * k, tx + (w - iw - 100) * (1 - 0.3 * (k % 3 == 2)), 257 + 20 * k), shade(pal.panel, 0.9))
-        by = 250 + 20 * 6 + 14
+        by = 250 + 20 * rows + (14 if h > 600 else 2)
         c.rect((tx, by, tx + w - iw - 100, by + 42), pal.accent, radius=8)
         with c.element("button"):
             text = say("button")
             c.text((tx + (w - iw - 100) / 2, by + 21), text, (face + "-bold", fit(text, face + "-bold", w - iw - 130, 17)), (255, 255, 255) if sum(pal.accent) < 520 else (30, 30, 30), anchor="mm")
-        fy = h - 92
         for i, text in enumerate(extras):
-            c.text((36 + (i % 3) * (w - 60) / 3, fy - 52 + 22 * (i // 3)), text, (body, fit(text, body, (w - 100) / 3, 13)), pal.muted, anchor="lm")
+            c.text((36 + (i % 3) * (w - 60) / 3, fy - (52 if h > 600 else 30) + (22 if h > 600 else 17) * (i // 3)), text, (body, fit(text, body, (w - 100) / 3, 13)), pal.muted, anchor="lm")
         c.rect((0, fy, w, h), pal.panel if pal.dark else pal.ink)
         tone = pal.ink if pal.dark else (236, 234, 228)
         c.text((36, fy + 30), lines[0], (body, 14), tone, anchor="lm")
@@ -270,7 +271,7 @@ def platform(ctx: Ctx) -> Design:
         for i in range(8):
             x = 14 + i * w / 7.5
             c.rect((x, ty + th * 0.2, x + w / 7.5 - 16, ty + th * 0.6), (54, 66, 76), radius=6)
-        dx = w * 0.62
+        dx = w * (0.62 if px < w / 2 else 0.3)
         c.rect((dx, ty + 6, dx + w * 0.2, ty + th * 0.2 - 2 + 12), (26, 26, 28), radius=3)
         with c.element("train"):
             text = say("train")

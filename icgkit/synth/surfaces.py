@@ -211,6 +211,24 @@ def soft_box(c: Canvas, box: Sequence[float], blur: float, alpha: int, dy: float
     c.put(layer, (x0 - m, y0 - m + dy), blur=blur)
 
 
+def strokes(c: Canvas, segments: Sequence[Sequence[tuple[float, float]]], fill: tuple[int, ...], width: float) -> None:
+    """Draw many lines of one kind in a single pass, smooth at their rims."""
+    layer = Image.new("RGBA", (c.size[0] * 2, c.size[1] * 2))
+    d = ImageDraw.Draw(layer)
+    for points in segments:
+        d.line([(2 * x, 2 * y) for x, y in points], fill, max(1, round(2 * width)))
+    c.paste(layer.convert("RGBa").reduce(2).convert("RGBA"))
+
+
+def facets(c: Canvas, shapes: Sequence[tuple[Sequence[tuple[float, float]], tuple[int, ...]]]) -> None:
+    """Fill many polygons, one over the other, in a single pass, smooth at their rims."""
+    layer = Image.new("RGBA", (c.size[0] * 2, c.size[1] * 2))
+    d = ImageDraw.Draw(layer)
+    for points, fill in shapes:
+        d.polygon([(2 * x, 2 * y) for x, y in points], fill)
+    c.paste(layer.convert("RGBa").reduce(2).convert("RGBA"))
+
+
 def glow(c: Canvas, centre: tuple[float, float], radius: float, color: Sequence[int], alpha: float) -> None:
     """Add a round light that fades to nothing at `radius`."""
     x0, y0, r = round(centre[0] - radius), round(centre[1] - radius), math.ceil(radius)
