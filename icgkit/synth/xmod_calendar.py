@@ -18,15 +18,14 @@ CHORE = {"spring": "Sow the first peas", "summer": "Water before breakfast", "au
 @template("xmod_time_calendar", nodes=(TIME, TIME, TIME), edits=("month",))
 def wall_calendar(ctx: Ctx) -> Design:
     """A wall calendar: month name, day grid, picture of the season, a seasonal note."""
-    edit = ctx.edit()
     year = ctx.rng.randrange(2023, 2029)
+    edit = ctx.edit(lambda a, b: calendar.monthrange(year, a["index"]) != calendar.monthrange(year, b["index"]))
     pal, size = ctx.palette(), ctx.size("tall")
     w, h = size
     head, sans = ctx.face("display"), ctx.face("sans")
     seed, lines = ctx.seed(), ctx.copy(ctx.distractors)
     wall = ctx.rng.choice([(206, 212, 208), (216, 204, 190), (190, 200, 214)])
     pw, ph = w - 100, round(h * 0.36)
-    pic_first = ctx.n > 1 and not ctx.far
     gy = 88 + ph + 120
     fs = fit([edit.old.text, edit.new.text], head, w * 0.5, 50)
 
@@ -69,7 +68,6 @@ def wall_calendar(ctx: Ctx) -> Design:
         first, days = calendar.monthrange(year, index)
         return {"season": season, "index": index, "chore": CHORE[season], "first": WEEKDAYS[first], "days": days}
 
-    del pic_first
     return Design(
         size, draw, edit, before=vals(0), after=vals(1), twin={"season": "", "chore": "Call the plumber"},
         target_region=["month name of the wall calendar", "heading over the day columns", "big word beside the year, {where}"],
