@@ -213,9 +213,14 @@ class Results:
         return by_model
 
     def save(self, id: str, **kwargs: Any) -> Saved:
-        """Call `icgkit.save` with dataset, models, cache and the simulated flag of this run filled in."""
+        """Call `icgkit.save` with dataset, models, cache and the simulated flag of this run filled in.
+
+        Caption and notes are those of the table if one is given.
+        """
         from icgkit.outputs import save
 
+        if self.simulated and kwargs.get("figure") is not None:
+            kwargs["figure"].suptitle(SIMULATED_NOTE, size=7, x=0.01, ha="left", color="#AA3377")
         filled: dict[str, Any] = {
             "dataset": self.dataset.name,
             "models": self.models(),
@@ -224,6 +229,8 @@ class Results:
             "note": self.notes(),
             "n": self.counts(),
         }
+        if (table := kwargs.get("table")) is not None:
+            filled |= {"caption": table.caption, "note": table.notes}
         return save(id, **(filled | kwargs))
 
 

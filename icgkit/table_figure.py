@@ -21,9 +21,7 @@ def draw_table(table: Table) -> Figure:
     rows = list(table.rows())
     texts = [[c.header for c in table.columns], *[[cell.text for cell in row] for row in rows]]
     wrapped = [[textwrap.fill(t, 46) for t in row] for row in texts]
-    widths = [
-        max(max(map(len, t.split("\n"))) for t in column) + 2.5 for column in zip(*wrapped, strict=True)
-    ]
+    widths = [max(max(map(len, t.split("\n"))) for t in column) + 3 for column in zip(*wrapped, strict=True)]
     heights = [1 + _EXTRA * max(t.count("\n") for t in row) for row in wrapped]
     total = max(sum(widths), 52)
     caption = textwrap.fill(f"{table.id}. {table.caption}", int(total * 1.02))
@@ -56,7 +54,7 @@ def draw_table(table: Table) -> Figure:
             right = table.columns[j].align == "right"
             heavy = i > 0 and rows[i - 1][j].bold
             ax.text(
-                left[j] + (widths[j] - 1 if right else 0), y, text,
+                left[j] + (widths[j] - 2 if right else 0), y, text,
                 ha="right" if right else "left", weight="bold" if heavy else "normal", **style,
             )  # fmt: skip
         y += height + 0.2

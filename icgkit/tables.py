@@ -21,6 +21,22 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MISSING = "–"
+HEADERS = {
+    "model": "Model", "condition": "Condition", "category": "Category", "source": "Source", "n_cases": "Cases",
+    "n_nodes": "Nodes", "n_scored": "Verdicts", "n_missing": "Missing", "n_pairs": "Pairs", "shown": "Estimate",
+    "delta": "Δ ICG-O − Direct", "p_exact": "McNemar p", "p_permutation": "Permutation p", "p_value": "p",
+    "status": "Status", "coefficient": "Coefficient", "se": "Robust SE", "n": "n", "share": "Share",
+}  # fmt: skip
+"""What the columns that many tables share are called; conditions have their short labels."""
+FORMATS = {
+    "p_exact": ".2g",
+    "p_permutation": ".2g",
+    "p_value": ".2g",
+    "d": ".2f",
+    "delta": "+.3f",
+    "rate_gap": "+.3f",
+}
+"""How the columns that many tables share are formatted."""
 
 
 class Col(NamedTuple):
@@ -142,10 +158,10 @@ def typeset(
         Columns to show, in this order; those that the frame lacks are left out. If it lacks all,
         its status is shown. Default: every column.
     headers : mapping, optional
-        Column to header; default is the column's name with blanks for underscores. Names that the
-        frame lacks are ignored, so that one map of labels serves many tables.
+        Column to header, over those of `HEADERS` and the labels of conditions; any other column
+        is called by its name with blanks for underscores.
     formats : mapping, optional
-        Column to format specification; default ".3f" for floats, ",d" for integers.
+        Column to format specification, over `FORMATS`; default ".3f" for floats, ",d" for integers.
     spanners : mapping, optional
         Column to a label above the header.
     notes : sequence of str
@@ -165,7 +181,8 @@ def typeset(
     >>> [c.text for c in next(t.rows())]
     ['a', '0.500']
     """
-    headers, formats, spanners = dict(headers or {}), dict(formats or {}), dict(spanners or {})
+    headers = HEADERS | _condition_labels() | dict(headers or {})
+    formats, spanners = dict(formats or {}), dict(spanners or {})
     if columns is not None:
         frame = frame.select([c for c in columns if c in frame.columns] or ["status"])
         formats = {c: f for c, f in formats.items() if c in frame.columns}
@@ -175,7 +192,9 @@ def typeset(
             raise SchemaError(f"table {id}: {kind} for unknown column", got=unknown, allowed=frame.columns)
     shown = []
     for name, dtype in frame.schema.items():
-        spec = formats.get(name, ".3f" if dtype.is_float() else ",d" if dtype.is_integer() else "")
+        spec = (FORMATS | formats).get(
+            name, ".3f" if dtype.is_float() else ",d" if dtype.is_integer() else ""
+        )
         header = headers.get(name, name.replace("_", " "))
         shown.append(Col(name, header, "right" if dtype.is_numeric() else "left", spec))
     heavy = frozenset(
@@ -186,6 +205,12 @@ def typeset(
     )
     over = tuple(spanners.get(n) for n in frame.columns) if spanners else ()
     return Table(id, frame, caption, tuple(shown), tuple(n for n in notes if n), heavy, over)
+
+
+def _condition_labels() -> dict[str, str]:
+    from icgkit.prompts import conditions
+
+    return {name: c.short for name, c in conditions().items()}
 
 
 def best_of(columns: Sequence[str]) -> Callable[[dict[str, Any], str], bool]:

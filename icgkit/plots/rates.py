@@ -79,7 +79,7 @@ def draw_points(
         What to write for values of `x`.
     """
     hues = frame[hue].unique().sort().to_list()
-    hues.sort(key=lambda m: KNOWN.index(base) if (base := m.removesuffix(" (simulated)")) in KNOWN else 99)
+    hues.sort(key=lambda m: KNOWN.get(m.removesuffix(" (simulated)"), 99))
     step = 0.7 / max(len(hues), 1)
     for k, name in enumerate(hues):
         color, marker = model_style(name)

@@ -27,7 +27,12 @@ def draw_forest(frame: pl.DataFrame, ax: Axes, *, label: str, xlabel: str, null:
             ax.plot([row["low"], row["high"]], [y, y], color=INK, lw=1.6)
         ax.plot(row["estimate"], y, "s", color=INK, ms=5)
     ax.axvline(null, color="#777777", lw=1, ls="--")
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
     ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
     ax.set_yticks(range(len(rows)), [str(r[label]) for r in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.grid(axis="x", color=GRID, lw=0.7, which="both")

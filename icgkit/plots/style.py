@@ -20,10 +20,12 @@ GRID = "#D9D9D9"
 # Paul Tol's "bright" scheme and one grey.
 COLORS = ("#4477AA", "#EE6677", "#228833", "#AA3377", "#66CCEE", "#CCBB44", "#777777")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-KNOWN = (
-    "offline/instruction-only", "offline/priors", "offline/ocr-rules", "offline/ocr-vision",
-    "claude-opus-4.6", "gpt-4o", "gemini-2.5-flash", "qwen3-vl-plus",
-)  # fmt: skip
+# Position in the palette: the study's models and the reference baselines share the first four colours,
+# since they never stand in one figure.
+KNOWN = {
+    "offline/instruction-only": 0, "offline/priors": 1, "offline/ocr-rules": 2, "offline/ocr-vision": 3,
+    "claude-opus-4.6": 0, "gpt-4o": 1, "gemini-2.5-flash": 2, "qwen3-vl-plus": 3, "glm-4.6v": 4,
+}  # fmt: skip
 STYLE: Any = {
     "font.size": 9, "axes.titlesize": 10, "axes.labelsize": 9, "axes.edgecolor": INK, "text.color": INK,
     "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK, "axes.spines.top": False,
@@ -41,10 +43,7 @@ def model_style(model: str) -> tuple[str, str]:
     True
     """
     name = model.removesuffix(" (simulated)")
-    if name in KNOWN:
-        i = KNOWN.index(name) % 4
-    else:
-        i = int(hashlib.sha256(name.encode()).hexdigest(), 16) % len(COLORS)
+    i = KNOWN.get(name, int(hashlib.sha256(name.encode()).hexdigest(), 16) % len(COLORS))
     return COLORS[i], MARKERS[i]
 
 

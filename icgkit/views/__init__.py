@@ -30,6 +30,7 @@ from icgkit.views.study import coefficients as coefficients
 from icgkit.views.study import failure_sources as failure_sources
 from icgkit.views.study import fold_sources as fold_sources
 from icgkit.views.study import forest as forest
+from icgkit.views.study import level_means as level_means
 from icgkit.views.study import odds as odds
 from icgkit.views.study import plane as plane
 from icgkit.views.study import reference_model as reference_model

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from icgkit.metrics import agreement
 from icgkit.tables import Table, intervals, typeset
-from icgkit.views.shapes import category_labels, condition_labels, short_model
+from icgkit.views.shapes import category_labels, condition_labels, in_order, short_model
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,9 +67,11 @@ def agreement_table(
     import polars as pl
 
     by = next((c for c in ("condition", "category", "model") if c in frame.columns), "status")
-    names = condition_labels() | category_labels()
+    order = {"condition": list(condition_labels()), "category": list(category_labels())}.get(by, [])
     shown = intervals(frame, estimate="kappa", low="kappa_low", high="kappa_high", name="kappa_shown")
-    shown = shown.with_columns(pl.col(by).replace(names)) if by != "status" else shown
+    if by != "status":
+        shown = in_order(shown, order, by) if order else shown.sort(by)
+        shown = shown.with_columns(pl.col(by).replace(category_labels()))
     pairs = int(frame["n_pairs"].sum()) if "n_pairs" in frame.columns else 0
     a, b = (short_model(j) for j in judges)
     return typeset(

@@ -166,9 +166,11 @@ def join(*frames: pl.DataFrame, on: str | Sequence[str]) -> pl.DataFrame:
 
 
 def in_order(frame: pl.DataFrame, order: Sequence[str], column: str = "condition") -> pl.DataFrame:
-    """Sort rows by the position of a column's value in `order`; conditions get their labels."""
+    """Sort rows by the position of a column's value in `order` (others keep their place); conditions get labels."""
     import polars as pl
 
+    if column not in frame.columns:
+        return frame
     rank = {value: i for i, value in enumerate(order)}
     rows = frame.sort(
         pl.col(column).replace_strict(rank, default=len(rank), return_dtype=pl.Int64), maintain_order=True

@@ -166,3 +166,18 @@ def failure_sources(failures: pl.DataFrame) -> pl.DataFrame:
     return counts.with_columns(
         share=pl.col("n") / failures.height, of=pl.lit(failures.height, pl.Int64), status=pl.lit("ok")
     )
+
+
+def level_means(subtypes: pl.DataFrame) -> pl.DataFrame:
+    """Return the unweighted mean over subtypes of each level: indirectness, estimate, subtypes, n_scored."""
+    import polars as pl
+
+    return (
+        subtypes.group_by("indirectness")
+        .agg(
+            pl.col("estimate").mean(),
+            pl.col("estimate").count().cast(pl.Int64).alias("subtypes"),
+            pl.col("n_scored").sum().cast(pl.Int64),
+        )
+        .sort("indirectness")
+    )
