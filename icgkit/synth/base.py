@@ -88,6 +88,7 @@ import hashlib
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -296,10 +297,15 @@ def templates() -> dict[str, Template]:
 
     Modules are found by name: physical_*, spatial_*, semantic_*, style_*, xmod_*, scenes_*.
     """
+    _load_templates()
+    return dict(sorted(_REGISTRY.items()))
+
+
+@cache
+def _load_templates() -> None:
     for path in sorted(Path(__file__).parent.glob("*_*.py")):
         if path.name.split("_")[0] in ("physical", "spatial", "semantic", "style", "xmod", "scenes"):
             import_module(f"icgkit.synth.{path.stem}")
-    return dict(sorted(_REGISTRY.items()))
 
 
 def stable_hash(text: str) -> int:

@@ -62,9 +62,9 @@ class Canvas:
     @contextmanager
     def element(self, name: str) -> Iterator[Canvas]:
         """Register all that is drawn inside under `name`; may be nested and repeated."""
-        before = np.asarray(self.img).copy()
+        before = _words(self.img)
         yield self
-        self._add(name, (np.asarray(self.img) != before).any(axis=-1))
+        self._add(name, _words(self.img) != before)
 
     def mark(self, name: str, box: Sequence[float]) -> None:
         """Count a rectangle (x0, y0, x1, y1) as part of element `name` without drawing."""
@@ -271,18 +271,22 @@ class Canvas:
         self, images: dict[str, Image.Image], xy: Point, opacity: float, clip: np.ndarray | None
     ) -> None:
         for key, image in images.items():
+            if key:
+                flat = Image.new("L", self.size, 0)
+                flat.paste(image, (round(xy[0]), round(xy[1])))
+                mask = np.asarray(flat) > 0
+                self._add(key, mask if clip is None else mask & (clip > 0))
+                continue
+            if opacity == 1 and clip is None:
+                self.paste(image, xy)
+                continue
             full = Canvas(self.size)
             full.paste(image, xy)
-            picture = full.img
-            if opacity != 1 or clip is not None:
-                alpha = np.asarray(picture.getchannel("A")) * (opacity if key == "" else 1)
-                if clip is not None:
-                    alpha = alpha * clip
-                picture.putalpha(Image.fromarray(np.ceil(alpha).astype(np.uint8) if key else np.rint(alpha).astype(np.uint8)))
-            if key:
-                self._add(key, np.asarray(picture.getchannel("A")) > 0)
-            else:
-                self.img.alpha_composite(picture)
+            alpha = np.asarray(full.img.getchannel("A")) * opacity
+            if clip is not None:
+                alpha = alpha * clip
+            full.img.putalpha(Image.fromarray(np.rint(alpha).astype(np.uint8)))
+            self.img.alpha_composite(full.img)
 
 
 class _Shifted:
@@ -302,6 +306,11 @@ class _Shifted:
         return call
 
 
+def _words(image: Image.Image) -> np.ndarray:
+    """Return the pixels of an RGBA picture as one number each."""
+    return np.frombuffer(image.tobytes(), np.uint32).reshape(image.height, image.width)
+
+
 def mask_box(mask: np.ndarray) -> tuple[int, int, int, int] | None:
     """Return the bounding box x0, y0, x1, y1 of the true pixels, None if there are none."""
     ys, xs = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
@@ -310,15 +319,12 @@ def mask_box(mask: np.ndarray) -> tuple[int, int, int, int] | None:
 
 def _mask_image(mask: np.ndarray) -> Image.Image:
     """Return the mask as an image, grown by a pixel for what resampling spreads."""
-    grown = Image.fromarray(mask.astype(np.uint8) * 255).filter(ImageFilter.MaxFilter(3))
-    image = Image.new("RGBA", grown.size, (255, 255, 255, 0))
-    image.putalpha(grown)
-    return image
+    return Image.fromarray(mask.astype(np.uint8) * 255).filter(ImageFilter.MaxFilter(3))
 
 
 def _premultiplied(image: Image.Image, change: Any) -> Image.Image:
     """Apply a resampling without dark or bright fringes at transparent rims."""
-    return change(image.convert("RGBa")).convert("RGBA")
+    return change(image) if image.mode == "L" else change(image.convert("RGBa")).convert("RGBA")
 
 
 def _homography(src: Sequence[Point], dst: Sequence[Point]) -> list[float]:

@@ -20,6 +20,7 @@ from icgkit.graph import Case
 from icgkit.load import write_cases
 from icgkit.synth.base import templates
 from icgkit.synth.case import Knobs, Made, make_case, to_png
+from icgkit.synth.words import NoPair
 from icgkit.taxonomy import SUBTYPES
 
 VERSION = "1.0"
@@ -135,7 +136,10 @@ def _unlike(name: str, first: int, knobs: Knobs, prints: list[np.ndarray], said:
     """Return the first case of up to 50 seeds that resembles none before it."""
     best: tuple[int, Made, np.ndarray] | None = None
     for s in range(first, first + 50):
-        one = make_case(name, s, knobs)
+        try:
+            one = make_case(name, s, knobs)
+        except NoPair:
+            continue
         words = f"{one.design.edit.old.text}>{one.design.edit.new.text}"
         if words in said and s < first + 40:
             continue
@@ -145,7 +149,8 @@ def _unlike(name: str, first: int, knobs: Knobs, prints: list[np.ndarray], said:
             best = (gap, one, bits)
         if gap >= LEAST_BITS:
             break
-    assert best is not None
+    if best is None:
+        raise NoPair(f"template {name}: fifty seeds, and no pair of words fits any of them", got=knobs)
     _, one, bits = best
     prints.append(bits)
     said.add(f"{one.design.edit.old.text}>{one.design.edit.new.text}")

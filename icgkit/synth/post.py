@@ -47,15 +47,17 @@ class Post:
             return image
         w, h = image.size
         px = np.asarray(image, np.float32)
-        y, x = np.mgrid[-1 : 1 : h * 1j, -1 : 1 : w * 1j].astype(np.float32)
+        y = np.linspace(-1, 1, h, dtype=np.float32)[:, None]
+        x = np.linspace(-1, 1, w, dtype=np.float32)[None, :]
         a = np.deg2rad(self.angle)
         gain = 1 + self.light / 2 * (x * np.cos(a) + y * np.sin(a)) - self.vignette * (x * x + y * y) / 2
-        px = px * gain[..., None] * np.array([1 + self.warmth, 1, 1 - self.warmth], np.float32)
+        px = px * gain[..., None]
+        px *= np.array([1 + self.warmth, 1, 1 - self.warmth], np.float32)
         if self.noise:
             rng = np.random.default_rng(self.seed)
             grain = rng.standard_normal((h, w), np.float32) * self.noise
-            px = px + grain[..., None]
-        return Image.fromarray(np.clip(np.rint(px), 0, 255).astype(np.uint8))
+            px += grain[..., None]
+        return Image.fromarray(np.clip(np.rint(px, out=px), 0, 255, out=px).astype(np.uint8))
 
     def encode(self, image: Image.Image) -> bytes:
         """Return the bytes of the file."""

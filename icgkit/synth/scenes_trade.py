@@ -356,7 +356,7 @@ def carton(ctx: Ctx) -> Design:
         c.paste(surface("wood", (w, floor), seed + 1), (0, h - floor))
         text = v["target"]
         other = None if twin else text
-        hidden = w * 0.56
+        hidden = left + fw / 2 + 8  # the front edge runs through the middle of the rear name
         if ctx.n > 1:  # the second carton stands behind; its first letters are covered
             behind = face_of(other, "peep", tuple(round(x * 0.9) for x in pal.bg), int(fw))
             sub = c.layer()

@@ -222,7 +222,7 @@ def chalked(ctx: Ctx) -> Design:
     )  # fmt: skip
 
 
-@template("style_material_stitched", nodes=("style_material", "style_material"), edits=KINDS)
+@template("style_material_stitched", nodes=("style_material", "style_material"), edits=KINDS[:3] + KINDS[4:8])
 def stitched(ctx: Ctx) -> Design:
     """A name embroidered on cloth, with puckers around it and a row of needle holes below."""
     face, gap = ctx.rng.choice(["slab-bold", "diner", "lively", "cafe-bold"]), ctx.rng.randint(7, 10)

@@ -13,8 +13,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from icgkit.errors import UnknownName
+from icgkit.errors import IcgError, UnknownName
 from icgkit.synth.world import ANIMALS, CITIES, FEASTS, FRUITS
+
+
+class NoPair(IcgError):
+    """The pool of an edit type holds no pair that a template can show with its plan."""
 
 
 @dataclass(frozen=True)
@@ -281,4 +285,4 @@ def draw_edit(kind: str, rng: random.Random, ok: Callable[[Item, Item], bool] | 
         old, new = POOLS[kind](rng)
         if ok is None or ok(old, new):
             return Edit(kind, old, new)
-    raise UnknownName("no pair of this edit type passes the template's filter", got=kind)
+    raise NoPair("no pair of this edit type passes the template's filter", got=kind, remedy="take another seed")

@@ -1,0 +1,19 @@
+"""Seeded cases with exact truth, drawn as images.
+
+    from icgkit.synth import make_case, make_dataset, write_dataset
+
+`base` says how a template is written, `case` makes a case of it, `dataset` composes many,
+`check` compares pictures with what is said of them, `audit` looks for give-aways.
+"""
+
+from __future__ import annotations
+
+from icgkit.synth.base import templates as templates
+from icgkit.synth.case import Knobs as Knobs
+from icgkit.synth.case import Made as Made
+from icgkit.synth.case import make_case as make_case
+from icgkit.synth.dataset import make_dataset as make_dataset
+from icgkit.synth.dataset import remake as remake
+from icgkit.synth.dataset import write_dataset as write_dataset
+
+__all__ = ["Knobs", "Made", "make_case", "make_dataset", "remake", "templates", "write_dataset"]
