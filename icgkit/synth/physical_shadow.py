@@ -19,6 +19,7 @@ from icgkit.synth.surfaces import (
     plaster,
     shade,
     soft_box,
+    strokes,
     tinted,
     weave,
     wood,
