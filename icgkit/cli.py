@@ -191,5 +191,70 @@ def run_command(
                 raise typer.Exit(3 if done.stopped else 1)
 
 
+@app.command("judge")
+def judge_command(
+    cache: Annotated[str, typer.Option(help="Name or folder of the cache with the responses.")],
+    judges: Annotated[
+        str, typer.Option(help="Judges as litellm names them, separated by commas.")
+    ] = "offline/judge,offline/judge-strict",
+    kinds: Annotated[
+        str, typer.Option(help="recall, precision, plan, adversarial, leakage; separated by commas.")
+    ] = "recall",
+    dataset: Annotated[str, typer.Option(help="Instead of the one in run.toml.")] = "",
+    conditions: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
+    templates: Annotated[Path | None, typer.Option(help="Folder with own templates in judges/.")] = None,
+) -> None:
+    """Mark the responses of a cache; verdicts go beside them, missing ones are counted."""
+    from icgkit.judging import judge_cache
+
+    def listed(text: str) -> list[str]:
+        return [x.strip() for x in text.split(",") if x.strip()]
+
+    with _clear_errors():
+        done = judge_cache(
+            cache,
+            listed(judges),
+            kinds=listed(kinds),
+            dataset=dataset,
+            only=listed(conditions),
+            templates=templates,
+        )
+    for name, frame in done.items():
+        bad = frame.filter(frame["status"] != "ok").height if "status" in frame.columns else 0
+        typer.echo(f"{name}: {frame.height:,d} rows, {bad:,d} without a verdict")
+
+
+@app.command("synth")
+def synth_command(
+    out: Annotated[Path, typer.Option(help="Folder of the dataset that is written.")],
+    seed: Annotated[int, typer.Option(min=0, help="Fixes every pixel and every word.")] = 1,
+    n: Annotated[int, typer.Option("--n", min=1, help="Number of cases; 461 is the shipped set.")] = 461,
+    templates: Annotated[str, typer.Option(help="Templates, prefixes or subtypes, separated by commas.")] = "",
+    indirectness: Annotated[int | None, typer.Option(min=0, max=3, help="Level of the first node.")] = None,
+    distractors: Annotated[int | None, typer.Option(min=0, max=6, help="Unrelated texts.")] = None,
+    nodes: Annotated[int | None, typer.Option(min=1, max=5, help="Nodes of each case.")] = None,
+    distance: Annotated[str, typer.Option(help="near or far: node from target.")] = "",
+    salience: Annotated[str, typer.Option(help="low or high: size and contrast of the nodes.")] = "",
+    twins: Annotated[bool, typer.Option("--twins", help="Twins without the dependency or the target.")] = False,
+    after: Annotated[bool, typer.Option("--after", help="Pictures after the correct edit as well.")] = False,
+) -> None:
+    """Draw cases whose graph is known by construction."""
+    from tqdm import tqdm
+
+    from icgkit.synth import dataset as door
+
+    with _clear_errors():
+        knobs, names = door.wishes(distractors, nodes, distance, salience), [t for t in templates.split(",") if t]
+        with tqdm(total=n, desc="planned", mininterval=2) as bar:
+            made = door.make_dataset(
+                n, seed, names=names or None, knobs=knobs, indirectness=indirectness, progress=bar.update
+            )
+        with tqdm(total=n, desc="drawn", mininterval=2) as bar:
+            cases = door.write_dataset(
+                made, out, name=out.name, twins=twins, after=after, progress=bar.update
+            )
+        typer.echo(f"{len(cases)} cases, {sum(len(c.constraint_nodes) for c in cases)} nodes in {out}")
+
+
 if __name__ == "__main__":
     app()

@@ -42,6 +42,27 @@ def recipe() -> dict[str, dict[int, int]]:
     return {t: {int(k): v for k, v in row.items()} for t, row in json.loads(text).items()}
 
 
+def wishes(distractors: int | None, nodes: int | None, distance: str, salience: str) -> Knobs:
+    """Read the knobs of the command line.
+
+    Raises
+    ------
+    UnknownName
+        If distance is not near or far, or salience not low or high.
+
+    Examples
+    --------
+    >>> wishes(None, 2, "far", "").far
+    True
+    """
+    near, strong = {"": None, "near": False, "far": True}, {"": None, "low": False, "high": True}
+    if distance not in near:
+        raise UnknownName.among("distance", distance, ["near", "far"])
+    if salience not in strong:
+        raise UnknownName.among("salience", salience, ["low", "high"])
+    return Knobs(nodes, distractors, near[distance], strong[salience])
+
+
 def _even(n: int, names: Sequence[str], knobs: Knobs) -> dict[str, dict[int, int]]:
     """Spread n cases evenly over templates and, where the knob leaves it open, node counts."""
     slots = []
