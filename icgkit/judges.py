@@ -318,9 +318,7 @@ def _run(
     template = known[kind.id]
     blank = dict.fromkeys(kind.fields)
     out = [{i: {**blank, "status": "no_response"} for i in job.ids} for job in jobs]
-    todo = {
-        k: list(job.ids) for k, job in enumerate(jobs) if job.row["status"] == "ok" and job.row["text"]
-    }
+    todo = {k: list(job.ids) for k, job in enumerate(jobs) if job.row["status"] == "ok" and job.row["text"]}
     for attempt in (0, 1):
         # The second try asks about the missing nodes only, and is a call of its own.
         calls = [

@@ -33,7 +33,7 @@ class Proposals(NamedTuple):
 
 
 def read_proposals(text: str | None) -> Proposals:
-    """Extract the constraints that a reply proposes.
+    r"""Extract the constraints that a reply proposes.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def read_proposals(text: str | None) -> Proposals:
     --------
     >>> read_proposals('{"constraint_nodes": [{"region": "lid", "type": "x", "reason": "same"}]}').items
     [{'region': 'lid', 'type': 'x', 'update': None, 'reason': 'same'}]
-    >>> read_proposals("| Region | Update |\\n|---|---|\\n| lid | new name |").form
+    >>> read_proposals("| Region | Update |\n|---|---|\n| lid | new name |").form
     'markdown'
     >>> read_proposals("- The lid: reads NEW because it repeats the name.").items[0]["region"]
     'The lid'
@@ -142,15 +142,15 @@ _MARK = re.compile(r"^(\s*)(?:[-*\u2022\u2013+]|\(?\d{1,3}[.)]|#{1,6}|\(?[a-z][.
 
 
 def split_items(body: str) -> list[str]:
-    """Cut free text into items: list entries with their sub-entries, else paragraphs.
+    r"""Cut free text into items: list entries with their sub-entries, else paragraphs.
 
     Headings open no item of their own unless there is no list below them.
 
     Examples
     --------
-    >>> split_items("Two things:\\n1. Lid\\n   - new name\\n2. Leaflet")
-    ['Lid\\nnew name', 'Leaflet']
-    >>> split_items("First thought.\\n\\nSecond thought.")
+    >>> split_items("Two things:\n1. Lid\n   - new name\n2. Leaflet")
+    ['Lid\nnew name', 'Leaflet']
+    >>> split_items("First thought.\n\nSecond thought.")
     ['First thought.', 'Second thought.']
     """
     items: list[str] = []
@@ -186,7 +186,9 @@ def split_items(body: str) -> list[str]:
 
 
 _LABELLED = re.compile(
-    r"(?:^|[\n;.(]|\*\*)\s*\**(" + "|".join(sorted(map(re.escape, _ALIAS), key=len, reverse=True)) + r")\**\s*[:\uff1a]\**\s*",
+    r"(?:^|[\n;.(]|\*\*)\s*\**("
+    + "|".join(sorted(map(re.escape, _ALIAS), key=len, reverse=True))
+    + r")\**\s*[:\uff1a]\**\s*",
     re.I,
 )
 _WHY = re.compile(r"\b(because|since|as it|so that|given that|due to)\b", re.I)
@@ -197,7 +199,7 @@ def _free(item: str) -> dict[str, str | None] | None:
     item = item[:4000]
     marks = list(_LABELLED.finditer(item))
     if len(marks) >= 2:
-        found = {}
+        found: dict[str, Any] = {}
         for k, mark in enumerate(marks):
             end = marks[k + 1].start() if k + 1 < len(marks) else len(item)
             found.setdefault(mark.group(1).lower(), item[mark.end() : end].strip(" *\n;").strip())
@@ -216,4 +218,9 @@ def _free(item: str) -> dict[str, str | None] | None:
     body = rest.strip() if region else words
     why = _WHY.search(body)
     update = body[: why.start()].strip(" ,;") if why else body
-    return {"region": region, "type": None, "update": update or None, "reason": body[why.start() :] if why else None}
+    return {
+        "region": region,
+        "type": None,
+        "update": update or None,
+        "reason": body[why.start() :] if why else None,
+    }

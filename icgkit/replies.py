@@ -72,7 +72,7 @@ def strip_thinking(text: str) -> str:
 
 
 def read_json(text: str | None, want: Literal["object", "list", "any"] = "any") -> Reading:
-    """Find the JSON value in a reply.
+    r"""Find the JSON value in a reply.
 
     Code fences, words around it, think blocks and an object wrapped in a list are seen through.
     Where there are several values the longest is taken, the last of equals. NaN and Infinity
@@ -80,7 +80,7 @@ def read_json(text: str | None, want: Literal["object", "list", "any"] = "any") 
 
     Examples
     --------
-    >>> read_json('Sure:\\n```JSON\\n{"a": NaN}\\n``` done', "object")
+    >>> read_json('Sure:\n```JSON\n{"a": NaN}\n``` done', "object")
     Reading(value={'a': None}, status='ok')
     >>> read_json('{"a": tru')
     Reading(value=None, status='truncated')
@@ -186,7 +186,10 @@ def read_score(text: str | None, key: str, low: float, high: float) -> Reading:
     if isinstance(parsed.value, dict):
         raw = next((v for k, v in parsed.value.items() if k.strip().lower() == key.lower()), None)
     if raw is None:
-        line = re.compile(rf"{re.escape(key)}\W{{0,4}}?[:\uff1a=]\W{{0,4}}?(-?\d+(?:\.\d+)?)(?![\d.]*\s*(?:or|-|to)\s*\d)", re.I)
+        line = re.compile(
+            rf"{re.escape(key)}\W{{0,4}}?[:\uff1a=]\W{{0,4}}?(-?\d+(?:\.\d+)?)(?![\d.]*\s*(?:or|-|to)\s*\d)",
+            re.I,
+        )
         hits = {m.group(1) for m in line.finditer(strip_thinking((text or "")[:MAX_CHARS]))}
         if len(hits) > 1:
             return Reading(None, "conflict")
@@ -225,9 +228,7 @@ def _entries(value: Any, ids: Sequence[str]) -> Iterable[tuple[str, Any]]:
                 yield from _entries(inner, ids)
 
 
-def read_verdicts(
-    text: str | None, ids: Sequence[str], fields: Sequence[str]
-) -> dict[str, dict[str, Any]]:
+def read_verdicts(text: str | None, ids: Sequence[str], fields: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Read one verdict for each id: the boolean `fields` and a `status`.
 
     Returns
@@ -276,7 +277,7 @@ _LABEL = re.compile(r"\b(not\s+valid|invalid|valid)\b", re.I)
 
 
 def read_labels(text: str | None, ids: Sequence[str]) -> dict[str, Reading]:
-    """Read VALID or INVALID for each id, from JSON or from lines that begin with the id.
+    r"""Read VALID or INVALID for each id, from JSON or from lines that begin with the id.
 
     Returns
     -------
@@ -285,7 +286,7 @@ def read_labels(text: str | None, ids: Sequence[str]) -> dict[str, Reading]:
 
     Examples
     --------
-    >>> read_labels("- **n1**: VALID, it is there\\n- n2 - INVALID", ["n1", "n2", "n3"])["n2"]
+    >>> read_labels("- **n1**: VALID, it is there\n- n2 - INVALID", ["n1", "n2", "n3"])["n2"]
     Reading(value=False, status='ok')
     """
     body = strip_thinking((text or "")[:MAX_CHARS])
@@ -303,9 +304,7 @@ def read_labels(text: str | None, ids: Sequence[str]) -> dict[str, Reading]:
             if label := _LABEL.search(block):
                 found[node_id].add(_VALID[re.sub(r"\s+", " ", label.group(1)).lower()])
     return {
-        i: Reading(next(iter(v)), "ok")
-        if len(v) == 1
-        else Reading(None, "conflict" if v else "incomplete")
+        i: Reading(next(iter(v)), "ok") if len(v) == 1 else Reading(None, "conflict" if v else "incomplete")
         for i, v in found.items()
     }
 
@@ -315,7 +314,10 @@ def _blocks(body: str, ids: Sequence[str]) -> Iterable[tuple[str, str]]:
     names = "|".join(re.escape(i) for i in sorted(ids, key=len, reverse=True))
     if not names:
         return
-    head = re.compile(rf"^[^\w\n]{{0,12}}(?:node\s+|constraint\s+|\d{{1,3}}[.)]\s*)?[^\w\n]{{0,6}}({names})(?![\w-]|\.\w)", re.I | re.M)
+    head = re.compile(
+        rf"^[^\w\n]{{0,12}}(?:node\s+|constraint\s+|\d{{1,3}}[.)]\s*)?[^\w\n]{{0,6}}({names})(?![\w-]|\.\w)",
+        re.I | re.M,
+    )
     known = {i.lower(): i for i in ids}
     marks = list(head.finditer(body))
     for k, mark in enumerate(marks):

@@ -31,8 +31,12 @@ def answer(model: str, task: Task) -> str:
     if task.form == "json_array":
         return json.dumps([_node(f) for f in found], ensure_ascii=False, indent=1)
     if task.form == "markdown":
-        rows = [f"| {_cell(f.region)} | {_family(f)} | {_cell(f.update)} | {_cell(f.reason)} |" for f in found]
-        return "\n".join(["| Region | Constraint type | Expected update | Reason |", "|---|---|---|---|", *rows])
+        rows = [
+            f"| {_cell(f.region)} | {_family(f)} | {_cell(f.update)} | {_cell(f.reason)} |" for f in found
+        ]
+        return "\n".join(
+            ["| Region | Constraint type | Expected update | Reason |", "|---|---|---|---|", *rows]
+        )
     return _prose(model, task, found)
 
 
@@ -82,7 +86,11 @@ def _graph(model: str, task: Task, found: list[Finding]) -> str:
         for k, f in enumerate(found, 1)
     ]
     pairs = [
-        {"between": [nodes[a]["id"], nodes[b]["id"]], "type": "agreement", "description": "both follow the same edit"}
+        {
+            "between": [nodes[a]["id"], nodes[b]["id"]],
+            "type": "agreement",
+            "description": "both follow the same edit",
+        }
         for a in range(len(found))
         for b in range(a + 1, len(found))
         if category(found[a].subtype).id == category(found[b].subtype).id
@@ -106,7 +114,9 @@ def _about_nodes(model: str, task: Task) -> str:
                 f"{node.get('expected_update', '')}. Reason: {node.get('reason', '')}."
             )
         else:
-            lines.append(f"{name}: not confirmed; {_doubt(model, check.why)}. No update can be supported here.")
+            lines.append(
+                f"{name}: not confirmed; {_doubt(model, check.why)}. No update can be supported here."
+            )
     held = {n.get("id") for n, c in checks if c.holds}
     for edge in task.relations:
         ends = edge.get("between") or []
@@ -148,14 +158,22 @@ def _about_list(model: str, task: Task) -> str:
 def _pick(task: Task, item: str, found: list[Finding], used: set[int]) -> int | None:
     """Return the finding that answers one item of a list, or None."""
     if task.listed == "region":
+
         def fit(f: Finding) -> float:
-            return overlap(item, f"{f.region} {f.shown}") * 0.8 + 0.4 * f.score + (0.25 if places(item, f.region) else 0.0)
+            return (
+                overlap(item, f"{f.region} {f.shown}") * 0.8
+                + 0.4 * f.score
+                + (0.25 if places(item, f.region) else 0.0)
+            )
+
         least = 0.5
     else:
         label = item.rsplit(":", 1)[-1].strip().lower()
         kind = _by_label(label) if task.listed == "type" else guess_subtype(item)
+
         def fit(f: Finding) -> float:
             return f.score + 1 if f.subtype == kind else 0.0
+
         least = 1.22
     ranked = [(fit(f), -k) for k, f in enumerate(found) if k not in used]
     if not ranked:
@@ -179,7 +197,9 @@ def places(a: str, b: str) -> bool:
 def _by_label(label: str) -> str:
     from icgkit.taxonomy import SUBTYPES
 
-    return next((s.id for s in SUBTYPES.values() if s.label.lower() == label or s.id == label), guess_subtype(label))
+    return next(
+        (s.id for s in SUBTYPES.values() if s.label.lower() == label or s.id == label), guess_subtype(label)
+    )
 
 
 def _plan(model: str, task: Task) -> str:

@@ -25,7 +25,9 @@ def judge_reply(messages: list[dict[str, Any]], *, strict: bool) -> str:
         b["text"] if isinstance(b, dict) else b
         for m in messages
         if m.get("role") != "system"
-        for b in (m["content"] if isinstance(m["content"], list) else [{"type": "text", "text": m["content"]}])
+        for b in (
+            m["content"] if isinstance(m["content"], list) else [{"type": "text", "text": m["content"]}]
+        )
         if not isinstance(b, dict) or b.get("type") == "text"
     )
     fence = _FENCE.search(text)

@@ -6,12 +6,34 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
 STOP = frozenset(
-    ["a", "an", "the", "and", "or", "but", "if", "then", "than", "that", "this", "these", "those", "of", "in", "on", "at", "to", "from", "by", "for", "with", "within", "without", "into", "onto", "over", "as", "is", "are", "was", "were", "be", "been", "being", "it", "its", "itself", "they", "them", "their", "there", "here", "which", "who", "whose", "what", "when", "where", "while", "will", "would", "shall", "should", "can", "could", "may", "might", "must", "has", "have", "had", "do", "does", "did", "so", "such", "not", "no", "nor", "only", "also", "too", "very", "just", "any", "all", "each", "every", "both", "either", "neither", "some", "more", "most", "other", "another", "one", "same", "still", "else", "because", "since", "therefore", "hence", "due", "thus", "about", "we", "you", "your", "our", "i", "he", "she", "his", "her", "up", "out", "off", "again", "once", "now"]
+    _words(
+        """
+    a an the and or but if then than that this these those of in on at to from by for with within
+    without into onto over as is are was were be been being it its itself they them their there here
+    which who whose what when where while will would shall should can could may might must has have had
+    do does did so such not no nor only also too very just any all each every both either neither some
+    more most other another one same still else because since therefore hence due thus about we you your
+    our i he she his her up out off again once now
+    """
+    )
 )
 # Words that nearly every text about an edit uses; they tell little.
 WEAK = frozenset(
-    ["text", "word", "image", "picture", "change", "edit", "new", "old", "edited", "update", "show", "shown", "need", "replace", "read", "part", "element", "area", "place", "region", "thing", "stay", "keep", "match", "consistent", "become", "name", "line", "side", "near", "next", "beside", "around", "main", "make", "set", "reflect", "say", "follow", "longer", "depend", "relate", "give", "look", "find", "fit", "agree", "correspond", "instead", "remain", "present", "current", "original", "value", "letter", "state", "carry", "state", "right", "left", "top", "bottom", "upper", "lower", "centre", "center", "middle", "above", "below", "under", "behind", "front", "corner", "edge", "small", "large", "big", "first", "second", "third"]
+    _words(
+        """
+    text word image picture change edit new old edited update show shown need replace read part element
+    area place region thing stay keep match consistent become name line side near next beside around
+    main make set reflect say follow longer depend relate give look find fit agree correspond instead
+    remain present current original value letter state carry state right left top bottom upper lower
+    centre center middle above below under behind front corner edge small large big first second third
+    """
+    )
 )
 _CONCEPTS = """
 reflection: reflection reflect reflected reflects puddle wet glossy shiny polished gloss sheen glare chrome asphalt varnish lacquer shine
@@ -113,15 +135,17 @@ class Token(NamedTuple):
 
 
 _TOKEN = re.compile(r"[$\u20ac\u00a3\u00a5]?\d+(?:[.,:/]\d+)*%?|[^\W\d_]+(?:['\u2019-][^\W\d_]+)*", re.U)
-_QUOTED = re.compile(r"[\"\u201c\u201d\u00ab\u00bb\u201e]([^\"\u201c\u201d\u00ab\u00bb\u201e\n]{1,80})[\"\u201c\u201d\u00ab\u00bb]|(?<![\w])['\u2018]([^'\u2018\u2019\n]{1,60})['\u2019](?!\w)")
+_QUOTED = re.compile(
+    r"[\"\u201c\u201d\u00ab\u00bb\u201e]([^\"\u201c\u201d\u00ab\u00bb\u201e\n]{1,80})[\"\u201c\u201d\u00ab\u00bb]|(?<![\w])['\u2018]([^'\u2018\u2019\n]{1,60})['\u2019](?!\w)"
+)
 
 
 def quoted(text: str) -> list[str]:
-    """Return the texts in quotation marks.
+    r"""Return the texts in quotation marks.
 
     Examples
     --------
-    >>> quoted("It says 'Open' and \\"50% OFF\\"")
+    >>> quoted("It says 'Open' and \"50% OFF\"")
     ['Open', '50% OFF']
     """
     return [a or b for a, b in _QUOTED.findall(text)]

@@ -60,11 +60,11 @@ class Evidence:
 
 @lru_cache(maxsize=20_000)
 def items_of(response: str) -> tuple[str, ...]:
-    """Cut a response into the pieces that may each state a constraint.
+    r"""Cut a response into the pieces that may each state a constraint.
 
     Examples
     --------
-    >>> items_of("n1: the lid has to change because of the name\\nn2: the box stays as it is here")
+    >>> items_of("n1: the lid has to change because of the name\nn2: the box stays as it is here")
     ('n1: the lid has to change because of the name', 'n2: the box stays as it is here')
     """
     body = strip_thinking(response)
@@ -74,7 +74,10 @@ def items_of(response: str) -> tuple[str, ...]:
     pieces: list[str] = []
     for item in split_items(body):
         # Lines that begin with an id or a number of their own state a constraint each.
-        for part in re.split(r"\n(?=\W{0,4}(?:[A-Za-z]{0,12}[ _-]?\d{1,3}|Relation\b[^:\n]{0,40}|Missing)\W{0,3}[:.)\u2013-])", item):
+        for part in re.split(
+            r"\n(?=\W{0,4}(?:[A-Za-z]{0,12}[ _-]?\d{1,3}|Relation\b[^:\n]{0,40}|Missing)\W{0,3}[:.)\u2013-])",
+            item,
+        ):
             lines = [line.strip() for line in part.split("\n") if line.strip()]
             pieces += lines if len(lines) > 1 and min(map(len, lines)) > 60 else [" ".join(lines)]
     return tuple(p for p in pieces if len(p) > 12)[:120]
@@ -88,7 +91,9 @@ class Scale:
         self.said |= {w.rstrip("%") for w in self.said} | {f"{w}%" for w in self.said if w[:1].isdigit()}
         self.shared: dict[str, int] = {}
         for node in nodes:
-            for word in {t.stem for k in ("region", "expected_update", "reason") for t in tokens(node.get(k, ""))}:
+            for word in {
+                t.stem for k in ("region", "expected_update", "reason") for t in tokens(node.get(k, ""))
+            }:
                 self.shared[word] = self.shared.get(word, 0) + 1
         self.many = len(nodes)
 
@@ -121,7 +126,6 @@ class Scale:
         """Say whether an item shares a telling word with a region, and not just its general sense."""
         stems, _ = _bags(item)
         return any(t.stem in stems and t.weight >= 0.9 and t.stem not in self.said for t in tokens(field))
-
 
     def contradicts(self, node: Mapping[str, str], item: str) -> bool:
         """Say whether the item works out a number, and another one than the node expects."""
@@ -232,7 +236,11 @@ def verdict(evidence: Evidence, bar: Bar) -> dict[str, bool]:
     """Turn evidence into region, update and reason."""
     joint = evidence.region + 0.4 * (evidence.update + evidence.reason)
     region = evidence.region >= bar.region or (evidence.region >= 0.22 and joint >= bar.region + 0.38)
-    update = region and evidence.due and (evidence.update >= bar.update or (not bar.value and evidence.region >= 0.5))
+    update = (
+        region
+        and evidence.due
+        and (evidence.update >= bar.update or (not bar.value and evidence.region >= 0.5))
+    )
     if evidence.wrong or (bar.value and not evidence.value):
         update = False
     reason = region and not denied(evidence.item) and evidence.reason >= bar.reason

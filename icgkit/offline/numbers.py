@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from icgkit.offline.seeing import Line
 
-_NUMBER = re.compile(r"(?P<cur>[$\u20ac\u00a3\u00a5]?)\s?(?P<num>\d+(?:[.,]\d{3})*(?:[.,]\d{1,2})?)(?P<pct>\s?%)?")
+_NUMBER = re.compile(
+    r"(?P<cur>[$\u20ac\u00a3\u00a5]?)\s?(?P<num>\d+(?:[.,]\d{3})*(?:[.,]\d{1,2})?)(?P<pct>\s?%)?"
+)
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,9 @@ def _candidates(x: float, y: float, percent: bool, numbers: list[Amount]) -> Ite
             elif not b.percent and not c.percent:
                 money = bool(c.currency)
                 if v > 1 and _near(c.value, x * v):
-                    yield Relation(c, _shown(y * v, c), f"{y:g} times {b.written}", 0.9 if money or v < 40 else 0.75)
+                    yield Relation(
+                        c, _shown(y * v, c), f"{y:g} times {b.written}", 0.9 if money or v < 40 else 0.75
+                    )
                 if v > 1 and x != v and _near(c.value * v, x):
                     yield Relation(c, _shown(y / v, c), f"{y:g} divided by {b.written}", 0.88)
                 if _near(c.value, x + v):

@@ -57,7 +57,14 @@ def guesses(edit: Edit, *, spread: bool) -> list[Finding]:
     """
     likely = dict(LIKELY[edit.kind])
     if not spread:
-        plain = ("semantic_numerical", "xmod_temporal", "spatial_repetition", "style_layout", "style_font", "xmod_cultural")
+        plain = (
+            "semantic_numerical",
+            "xmod_temporal",
+            "spatial_repetition",
+            "style_layout",
+            "style_font",
+            "xmod_cultural",
+        )
         likely = {k: v * 0.9 for k, v in likely.items() if k in plain}
     if edit.growth > 1.4 or edit.growth < 0.7:
         likely["style_layout"] = max(likely.get("style_layout", 0), 0.7)

@@ -32,7 +32,11 @@ def mirror(edit: Edit, sight: Sight, target: Line, seen: dict[str, Any]) -> Iter
     for copy in seen["mirror"]:
         box, flip = copy["box"], copy["flip"]
         margin = copy["score"] - max([v for v in scores if v != copy["score"]], default=copy["score"])
-        score = min(0.3 + 3.4 * margin, 0.98) if margin > 0.07 and copy["score"] > 0.5 else 0.12 + 0.15 * copy["score"]
+        score = (
+            min(0.3 + 3.4 * margin, 0.98)
+            if margin > 0.07 and copy["score"] > 0.5
+            else 0.12 + 0.15 * copy["score"]
+        )
         where = f"{_below(box, target)} the edited text at the {sight.place(box)}"
         if flip == "v":
             yield Finding(
@@ -73,7 +77,9 @@ def perspective(edit: Edit, sight: Sight, target: Line, seen: dict[str, Any]) ->
     taper = abs(left - right) / max(left, right, 1)
     tilt = abs(target.slant)
     score = min(0.25 * max(tilt - 1.2, 0) + 3.5 * max(taper - 0.07, 0), 0.95)
-    kin = [o for o in sight.lines if o is not target and abs(o.slant - target.slant) < 4 and abs(o.slant) > 1.2]
+    kin = [
+        o for o in sight.lines if o is not target and abs(o.slant - target.slant) < 4 and abs(o.slant) > 1.2
+    ]
     for line in kin[:2]:
         yield Finding(
             "physical_perspective",
@@ -108,7 +114,13 @@ def occlusion(edit: Edit, sight: Sight, target: Line, seen: dict[str, Any]) -> I
 def material(edit: Edit, sight: Sight, target: Line, seen: dict[str, Any]) -> Iterator[Finding]:
     """Grain beside the letters."""
     ground = hue_name(target.paper)
-    stuff = {"brown": "wood", "orange": "wood", "grey": "stone or metal", "white": "paper or plaster", "black": "slate or board"}
+    stuff = {
+        "brown": "wood",
+        "orange": "wood",
+        "grey": "stone or metal",
+        "white": "paper or plaster",
+        "black": "slate or board",
+    }
     name = stuff.get(ground, "fabric or painted")
     yield Finding(
         "style_material",
@@ -119,7 +131,20 @@ def material(edit: Edit, sight: Sight, target: Line, seen: dict[str, Any]) -> It
     )  # fmt: skip
 
 
-_NAMES = ("red", "blue", "green", "orange", "purple", "yellow", "pink", "brown", "turquoise", "grey", "black", "white")
+_NAMES = (
+    "red",
+    "blue",
+    "green",
+    "orange",
+    "purple",
+    "yellow",
+    "pink",
+    "brown",
+    "turquoise",
+    "grey",
+    "black",
+    "white",
+)
 
 
 def color(edit: Edit, sight: Sight, target: Line, seen: dict[str, Any]) -> Iterator[Finding]:
@@ -169,7 +194,11 @@ def chart(edit: Edit, sight: Sight, target: Line, seen: dict[str, Any]) -> Itera
     bars = seen["bars"]
     valued = edit.kind in ("number", "percent", "price", "time")
     if bars:
-        along = (lambda b: abs((b[0] + b[2]) / 2 - target.centre[0])) if bars["way"] == "column" else (lambda b: abs((b[1] + b[3]) / 2 - target.centre[1]))
+        along = (
+            (lambda b: abs((b[0] + b[2]) / 2 - target.centre[0]))
+            if bars["way"] == "column"
+            else (lambda b: abs((b[1] + b[3]) / 2 - target.centre[1]))
+        )
         box = min(bars["boxes"], key=along)
         yield Finding(
             "semantic_visual_data",
@@ -180,7 +209,14 @@ def chart(edit: Edit, sight: Sight, target: Line, seen: dict[str, Any]) -> Itera
         )  # fmt: skip
     for box in seen["rounds"][:2]:
         if edit.kind == "time":
-            yield Finding("xmod_temporal", f"the clock face at the {sight.place(box)}", f"set the hands of the clock to {edit.new}", f"the clock shows {edit.old}, the time that is edited", 0.7, tuple(box))
+            yield Finding(
+                "xmod_temporal",
+                f"the clock face at the {sight.place(box)}",
+                f"set the hands of the clock to {edit.new}",
+                f"the clock shows {edit.old}, the time that is edited",
+                0.7,
+                tuple(box),
+            )
         elif valued:
             yield Finding(
                 "semantic_visual_data",
@@ -259,4 +295,15 @@ def _inside(point: tuple[float, float], box: tuple[float, float, float, float]) 
     return box[0] - pad <= point[0] <= box[2] + pad and box[1] - pad <= point[1] <= box[3] + pad
 
 
-LOOKS: tuple[Look, ...] = (mirror, shadow, perspective, occlusion, material, color, plate, chart, scene, balance)
+LOOKS: tuple[Look, ...] = (
+    mirror,
+    shadow,
+    perspective,
+    occlusion,
+    material,
+    color,
+    plate,
+    chart,
+    scene,
+    balance,
+)

@@ -94,17 +94,64 @@ def temporal(edit: Edit, sight: Sight, target: Line | None) -> Iterator[Finding]
         what = "feast" if feast else edit.kind
         why = f"it has to agree with the {what} that is edited from {edit.old} to {edit.new}"
         if day:
-            to = f'"{day.title()}" becomes "{WEEKDAYS[date.weekday()].title()}"' if date else f'"{line.text}" becomes the weekday that belongs to {edit.new}'
-            yield Finding("xmod_temporal", _at(line, sight), to, f"the weekday follows from the date; {why}", 0.9 if edit.kind != "year" else 0.7, line.box, line.text)
+            to = (
+                f'"{day.title()}" becomes "{WEEKDAYS[date.weekday()].title()}"'
+                if date
+                else f'"{line.text}" becomes the weekday that belongs to {edit.new}'
+            )
+            yield Finding(
+                "xmod_temporal",
+                _at(line, sight),
+                to,
+                f"the weekday follows from the date; {why}",
+                0.9 if edit.kind != "year" else 0.7,
+                line.box,
+                line.text,
+            )
         elif month or (feast and re.search(r"\b\d{1,2}[./]\d{1,2}", low)):
-            yield Finding("xmod_temporal", _at(line, sight), f'"{line.text}" is brought in line with {edit.new}', f"this date or month belongs to the same time; {why}", 0.8, line.box, line.text)
+            yield Finding(
+                "xmod_temporal",
+                _at(line, sight),
+                f'"{line.text}" is brought in line with {edit.new}',
+                f"this date or month belongs to the same time; {why}",
+                0.8,
+                line.box,
+                line.text,
+            )
         elif (season := words & SEASON_WORDS.keys()) and edit.kind in ("date", "month"):
             clash = SEASON_WORDS[sorted(season)[0]] != season_of(edit.new)
-            yield Finding("xmod_temporal", _at(line, sight), f'"{line.text}" is replaced by wording for {season_of(edit.new) or "the new season"}', f"these words speak of another season than {edit.new}; {why}", 0.85 if clash else 0.3, line.box, line.text)
+            yield Finding(
+                "xmod_temporal",
+                _at(line, sight),
+                f'"{line.text}" is replaced by wording for {season_of(edit.new) or "the new season"}',
+                f"these words speak of another season than {edit.new}; {why}",
+                0.85 if clash else 0.3,
+                line.box,
+                line.text,
+            )
         elif edit.kind == "time" and (words & TIME_PARTS or re.search(r"\d{1,2}[:.]\d{2}|\b[ap]m\b", low)):
-            yield Finding("xmod_temporal", _at(line, sight), f'"{line.text}" is changed so that it fits {edit.new}', f"this time of day depends on the edited hour; {why}", 0.75, line.box, line.text)
-        elif re.search(r"\b(?:19|20)\d\d\b|\d+\s*years|anniversary|since|est\.?\b", low) and edit.kind in ("year", "date"):
-            yield Finding("xmod_temporal", _at(line, sight), f'"{line.text}" is worked out again for {edit.new}', f"the year or age follows from the edited date; {why}", 0.7, line.box, line.text)
+            yield Finding(
+                "xmod_temporal",
+                _at(line, sight),
+                f'"{line.text}" is changed so that it fits {edit.new}',
+                f"this time of day depends on the edited hour; {why}",
+                0.75,
+                line.box,
+                line.text,
+            )
+        elif re.search(r"\b(?:19|20)\d\d\b|\d+\s*years|anniversary|since|est\.?\b", low) and edit.kind in (
+            "year",
+            "date",
+        ):
+            yield Finding(
+                "xmod_temporal",
+                _at(line, sight),
+                f'"{line.text}" is worked out again for {edit.new}',
+                f"the year or age follows from the edited date; {why}",
+                0.7,
+                line.box,
+                line.text,
+            )
 
 
 def promotional(edit: Edit, sight: Sight, target: Line | None) -> Iterator[Finding]:
@@ -126,7 +173,7 @@ def promotional(edit: Edit, sight: Sight, target: Line | None) -> Iterator[Findi
 
 def functional(edit: Edit, sight: Sight, target: Line | None) -> Iterator[Finding]:
     """Find lines that refer to the edited text by its place or role."""
-    old_words = {w for w in re.findall(r"[a-z]{4,}", edit.old.lower())}
+    old_words = set(re.findall(r"[a-z]{4,}", edit.old.lower()))
     for line in _others(sight, target):
         low = line.text.lower()
         shared = old_words & set(re.findall(r"[a-z]{4,}", low))
@@ -187,7 +234,10 @@ def font(edit: Edit, sight: Sight, target: Line | None) -> Iterator[Finding]:
     ]  # fmt: skip
     for line in kin[:3]:
         row = abs(line.centre[1] - target.centre[1]) < target.height * 0.6
-        column = abs(line.box[0] - target.box[0]) < target.height or abs(line.centre[0] - target.centre[0]) < target.height
+        column = (
+            abs(line.box[0] - target.box[0]) < target.height
+            or abs(line.centre[0] - target.centre[0]) < target.height
+        )
         yield Finding(
             "style_font",
             f'the sibling text "{line.text}" at the {sight.place(line.box)}',
@@ -256,7 +306,11 @@ def symmetry(edit: Edit, sight: Sight, target: Line | None) -> Iterator[Finding]
         return
     for line in _others(sight, target):
         x, y = line.centre
-        if abs(sight.width - x - cx) < 0.06 * sight.width and abs(y - cy) < target.height and abs(line.height - target.height) < 0.2 * target.height:
+        if (
+            abs(sight.width - x - cx) < 0.06 * sight.width
+            and abs(y - cy) < target.height
+            and abs(line.height - target.height) < 0.2 * target.height
+        ):
             yield Finding(
                 "spatial_symmetry",
                 f'the counterpart "{line.text}" on the opposite side at the {sight.place(line.box)}',

@@ -21,7 +21,26 @@ _NEUTRAL = {
     "material": "surface", "scene": "area", "number": "line of text", "category": "line of text",
     "describe": "line of text", "calculate": "line of text", "font": "line of text", "tone": "line of text",
 }  # fmt: skip
-_PLAIN = frozenset(["text", "line", "element", "value", "place", "part", "thing", "object", "other", "another", "edited", "new", "old", "same", "surface", "area"])
+_PLAIN = frozenset(
+    [
+        "text",
+        "line",
+        "element",
+        "value",
+        "place",
+        "part",
+        "thing",
+        "object",
+        "other",
+        "another",
+        "edited",
+        "new",
+        "old",
+        "same",
+        "surface",
+        "area",
+    ]
+)
 
 
 def stage_answer(model: str, task: Task) -> str | None:
@@ -57,15 +76,28 @@ def clean_region(region: str) -> str:
     >>> clean_region('reflection of "OPEN" in the wet street, lower left')
     'surface in the street, lower left'
     """
-    out = re.sub(r"\s*\(?(?:of|reading|saying|with)?\s*[\"\u201c\u201e'\u2018][^\"\u201d\u201c'\u2019]{1,80}[\"\u201d\u201c'\u2019]\)?", "", region)
-    words = []
+    out = re.sub(
+        r"\s*\(?(?:of|reading|saying|with)?\s*[\"\u201c\u201e'\u2018][^\"\u201d\u201c'\u2019]{1,80}[\"\u201d\u201c'\u2019]\)?",
+        "",
+        region,
+    )
+    words: list[str] = []
     for word in re.findall(r"[\w'-]+|[^\w\s]", out):
         concept = CONCEPT.get(stem(word.lower()).removesuffix("e"), "")
         if re.search(r"\d", word):
             continue
         if concept in _NEUTRAL:
             neutral = _NEUTRAL[concept]
-            if word.lower() in ("wet", "shiny", "glossy", "mirrored", "reversed", "repeated", "second", "same"):
+            if word.lower() in (
+                "wet",
+                "shiny",
+                "glossy",
+                "mirrored",
+                "reversed",
+                "repeated",
+                "second",
+                "same",
+            ):
                 continue
             if not words or words[-1] != neutral:
                 words.append(neutral)
@@ -85,7 +117,9 @@ def anonymise(reason: str, region: str) -> str:
     """
     out = reason
     for said in quoted(reason):
-        out = re.sub(r"[\"\u201c\u201e'\u2018]" + re.escape(said) + r"[\"\u201d\u201c'\u2019]", "another text", out)
+        out = re.sub(
+            r"[\"\u201c\u201e'\u2018]" + re.escape(said) + r"[\"\u201d\u201c'\u2019]", "another text", out
+        )
     out = re.sub(r"[$\u20ac\u00a3\u00a5]?\d+(?:[.,:/]\d+)*\s?(?:%|kg|cm|km|g|am|pm)?", " a value ", out)
     hidden = {stem(w) for w in re.findall(r"[a-z]{3,}", region.lower())} - {stem(w) for w in _PLAIN}
     words: list[str] = []
@@ -110,7 +144,11 @@ def anonymity_faults(anon: str, region: str) -> list[str]:
     hidden -= {stem(w) for w in ("the", "and", "with", "from", "that", "for", "its", "which")}
     said = [f"quoted text: {q}" for q in quoted(anon)]
     said += [f"number: {n}" for n in re.findall(r"\d+(?:[.,]\d+)*", anon)]
-    return said + [f"region word: {w}" for w in dict.fromkeys(re.findall(r"[a-z]{3,}", anon.lower())) if stem(w) in hidden]
+    return said + [
+        f"region word: {w}"
+        for w in dict.fromkeys(re.findall(r"[a-z]{3,}", anon.lower()))
+        if stem(w) in hidden
+    ]
 
 
 def false_node(model: str, task: Task) -> dict[str, str]:
@@ -120,23 +158,42 @@ def false_node(model: str, task: Task) -> dict[str, str]:
     for f in candidates(model, task.edit, task.image):
         scores[f.subtype] = max(scores.get(f.subtype, 0.0), f.score)
     order = sorted((n for n in GUESS if n not in known), key=lambda n: (scores.get(n, 0.0), n))
-    pool = [n for n in order if n.startswith(("style_font", "semantic_", "spatial_repetition", "xmod_temporal", "style_color"))] or order
+    pool = [
+        n
+        for n in order
+        if n.startswith(("style_font", "semantic_", "spatial_repetition", "xmod_temporal", "style_color"))
+    ] or order
     kind = pool[len(task.edit.instruction) % min(3, len(pool))]
     _, update, reason = (p.format(old=f'"{task.edit.old}"', new=f'"{task.edit.new}"') for p in GUESS[kind])
     region = GUESS[kind][0].format(old=f'"{task.edit.old}"', new=f'"{task.edit.new}"')
     sight = sight_of(model, task.image)
     taken = " ".join(" ".join(n.values()) for n in task.nodes)
     if sight:
-        free = [r for r in sight.lines if overlap(r.text, taken) < 0.3 and overlap(r.text, task.edit.old) < 0.3 and len(r.key) > 2]
+        free = [
+            r
+            for r in sight.lines
+            if overlap(r.text, taken) < 0.3 and overlap(r.text, task.edit.old) < 0.3 and len(r.key) > 2
+        ]
         if free:
             region = f'the text "{free[0].text}" at the {sight.place(free[0].box)}'
-    return {"region": region, "constraint_type": kind, "expected_update": update, "reason": reason, "strength": "strong"}
+    return {
+        "region": region,
+        "constraint_type": kind,
+        "expected_update": update,
+        "reason": reason,
+        "strength": "strong",
+    }
 
 
 def _verify(model: str, task: Task) -> str:
     rows = []
     for k, item in enumerate(task.items, 1):
-        node = {"region": item.split(":")[0], "expected_update": item, "reason": item, "constraint_type": guess_subtype(item)}
+        node = {
+            "region": item.split(":")[0],
+            "expected_update": item,
+            "reason": item,
+            "constraint_type": guess_subtype(item),
+        }
         check = check_node(model, task, node)
         located = check.score >= CONFIRM * 0.7 if sees(model)[0] else True
         rows.append({"item": k, "locatable": located, "dependent": check.holds, "needed": check.holds})

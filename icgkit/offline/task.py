@@ -22,7 +22,20 @@ Form = Literal[
 ]  # fmt: skip
 Kind = Literal["percent", "price", "date", "time", "month", "weekday", "year", "number", "phrase", "word"]
 
-MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
+MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
 
@@ -76,7 +89,9 @@ def edit_kind(old: str) -> Kind:
         return "percent"
     if re.search(r"[$\u20ac\u00a3\u00a5]\s*\d|\d\s*(?:[$\u20ac\u00a3]|eur|usd|chf|dollars|euros)", low):
         return "price"
-    if re.search(r"\b\d{1,2}[:.]\d{2}\b|\b\d{1,2}\s*(?:am|pm)\b", low) and not re.search(r"\d\.\d{2}\.\d", low):
+    if re.search(r"\b\d{1,2}[:.]\d{2}\b|\b\d{1,2}\s*(?:am|pm)\b", low) and not re.search(
+        r"\d\.\d{2}\.\d", low
+    ):
         return "time"
     month = any(m in words or (m[:3] in words and m != "may") for m in MONTHS)
     if (month and re.search(r"\d", low)) or re.search(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}", low):
@@ -112,10 +127,19 @@ def read_edit(instruction: str) -> Edit:
         if swap and instruction.find(first) < swap.start():
             first, second = second, first
         return Edit(instruction, first, second, edit_kind(first))
-    if instead := re.search(r"(?:read|say|show)s?\s+(.+?)\s+(?:instead of|rather than)\s+(.+?)[.\s]*$", instruction, re.I):
+    if instead := re.search(
+        r"(?:read|say|show)s?\s+(.+?)\s+(?:instead of|rather than)\s+(.+?)[.\s]*$", instruction, re.I
+    ):
         return Edit(instruction, instead[2], instead[1], edit_kind(instead[2]))
-    body = re.sub(r"^\W*(?:please\s+)?(?:change|replace|turn|swap|edit|update|modify|set|rename)\s+(?:the\s+)?", "", instruction.strip(), flags=re.I)
-    body = re.sub(r"^(?:word|text|name|number|price|date|year|month|time|sign|title|label)\s+", "", body, flags=re.I)
+    body = re.sub(
+        r"^\W*(?:please\s+)?(?:change|replace|turn|swap|edit|update|modify|set|rename)\s+(?:the\s+)?",
+        "",
+        instruction.strip(),
+        flags=re.I,
+    )
+    body = re.sub(
+        r"^(?:word|text|name|number|price|date|year|month|time|sign|title|label)\s+", "", body, flags=re.I
+    )
     if parts := _TO.search(body):
         old, new = body[: parts.start()].strip(" .\"'"), body[parts.end() :].strip(" .\"'")
         old = re.sub(r"^from\s+", "", old, flags=re.I)
@@ -126,14 +150,19 @@ def read_edit(instruction: str) -> Edit:
     return Edit(instruction, only, "", edit_kind(only))
 
 
-_INSTRUCTION = re.compile(r"^\W*(?:the\s+)?(?:requested\s+edit|edit(?:ing)?\s+(?:instruction|request|command)|instruction|edit)\W{0,3}[:\uff1a]\W{0,3}(.+)$", re.I | re.M)
+_INSTRUCTION = re.compile(
+    r"^\W*(?:the\s+)?(?:requested\s+edit|edit(?:ing)?\s+(?:instruction|request|command)|instruction|edit)\W{0,3}[:\uff1a]\W{0,3}(.+)$",
+    re.I | re.M,
+)
 _VERB = re.compile(r"\b(?:change|replace|swap|turn|update|edit|write|should read|becomes?)\b", re.I)
 _NUMBERED = re.compile(r"^\s*(\d{1,3})[.)]\s+(\S.*)$", re.M)
 _DASHED = re.compile(r"^- (\S.*)$", re.M)
 
 
 def _parts(messages: list[dict[str, Any]]) -> tuple[str, str, str | None]:
-    system, user, url = [], [], None
+    system: list[str] = []
+    user: list[str] = []
+    url: str | None = None
     for message in messages:
         content = message.get("content") or ""
         blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]

@@ -42,7 +42,13 @@ def overlap(a: str, b: str) -> float:
 def kind_of(node: dict[str, str], reason: str = "") -> str:
     """Return the subtype that a node states, or the one that its words point to."""
     stated = (node.get("constraint_type") or node.get("subtype") or "").strip()
-    return stated if "_" in stated else guess_subtype(" ".join([stated, node.get("expected_update", ""), reason or node.get("reason", "")]))
+    return (
+        stated
+        if "_" in stated
+        else guess_subtype(
+            " ".join([stated, node.get("expected_update", ""), reason or node.get("reason", "")])
+        )
+    )
 
 
 def guess_subtype(text: str) -> str:
@@ -95,7 +101,9 @@ def _unseen(model: str, edit: Edit, kind: str, own: list[Finding], text: str) ->
     if model == "instruction-only":
         # Only what the instruction itself bears out: the new wording, or a change of length or time.
         told = any(squeeze(v) and squeeze(v) in squeeze(edit.new + edit.old) for v in quoted(text))
-        return Check(score >= 0.5 or (told and score >= 0.4), "the wording of the request bears it out", score)
+        return Check(
+            score >= 0.5 or (told and score >= 0.4), "the wording of the request bears it out", score
+        )
     return Check(score >= 0.45, "this is usual for such an edit", score)
 
 

@@ -31,7 +31,7 @@ def observe(sight: Sight, target: Line | None, text: str) -> dict[str, Any]:
         boxes and orientation; `rounds`: circles as boxes; `zones`: mean colours in a 3 x 3 grid;
         `symmetric`: left-right likeness -1..1.
     """
-    return remember("see", (sight.blob, text), lambda: _measure(sight, target))  # type: ignore[no-any-return]
+    return remember("see", (sight.blob, text), lambda: _measure(sight, target))
 
 
 def _measure(sight: Sight, target: Line | None) -> dict[str, Any]:
@@ -90,7 +90,11 @@ def hue_name(rgb: tuple[int, ...]) -> str:
 def _zones(image: Array) -> list[list[int]]:
     import cv2
 
-    return [[int(v) for v in p[::-1]] for row in cv2.resize(image, (3, 3), interpolation=cv2.INTER_AREA) for p in row]
+    return [
+        [int(v) for v in p[::-1]]
+        for row in cv2.resize(image, (3, 3), interpolation=cv2.INTER_AREA)
+        for p in row
+    ]
 
 
 def _symmetric(grey: Array) -> float:
@@ -127,8 +131,8 @@ def _mirror(grey: Array, target: Line, scale: float) -> list[dict[str, Any]]:
                 score[max(y0 - h // 2, 0) : y1 - h // 2, max(x0 - w // 2, 0) : x1 - w // 2] = 0
                 top = float(np.nan_to_num(score).max())
                 if top > best[0]:
-                    y, x = np.unravel_index(int(np.nan_to_num(score).argmax()), score.shape)
-                    best = (top, int(x), int(y), w, h)
+                    row, column = np.unravel_index(int(np.nan_to_num(score).argmax()), score.shape)
+                    best = (top, int(column), int(row), w, h)
         top, x, y, w, h = best
         found.append(
             {"flip": flip, "score": round(top, 3), "box": [round(v / scale, 1) for v in (x, y, x + w, y + h)]}
@@ -144,7 +148,12 @@ def _shadow(sight: Sight, target: Line) -> dict[str, Any] | None:
     h = max(int(target.height), 8)
     x0, y0, x1, y1 = (int(v) for v in target.box)
     pad = h
-    ya, yb, xa, xb = max(y0 - pad, 0), min(y1 + pad, sight.height), max(x0 - pad, 0), min(x1 + pad, sight.width)
+    ya, yb, xa, xb = (
+        max(y0 - pad, 0),
+        min(y1 + pad, sight.height),
+        max(x0 - pad, 0),
+        min(x1 + pad, sight.width),
+    )
     patch = sight.pixels[ya:yb, xa:xb].astype(np.int32)
     if patch.size == 0:
         return None
@@ -182,7 +191,12 @@ def _texture(sight: Sight, target: Line) -> float:
 
     x0, y0, x1, y1 = (int(v) for v in target.box)
     pad = max(int(target.height * 0.5), 6)
-    ya, yb, xa, xb = max(y0 - pad, 0), min(y1 + pad, sight.height), max(x0 - pad, 0), min(x1 + pad, sight.width)
+    ya, yb, xa, xb = (
+        max(y0 - pad, 0),
+        min(y1 + pad, sight.height),
+        max(x0 - pad, 0),
+        min(x1 + pad, sight.width),
+    )
     grey = cv2.cvtColor(sight.pixels[ya:yb, xa:xb], cv2.COLOR_BGR2GRAY).astype(np.float32)
     if grey.size < 50:
         return 0.0
@@ -216,7 +230,9 @@ def _same_color(image: Array, sight: Sight, target: Line, scale: float) -> list[
             box = [round(v / scale, 1) for v in (x, y, x + w, y + h)]
             if _overlap(box, target.box) > 0.2 or area > 0.5 * near.size:
                 continue
-            out.append({"role": role, "hue": hue_name(tuple(rgb)), "box": box, "share": round(area / near.size, 4)})
+            out.append(
+                {"role": role, "hue": hue_name(tuple(rgb)), "box": box, "share": round(area / near.size, 4)}
+            )
     return out[:6]
 
 
@@ -269,8 +285,14 @@ def _rule(image: Array, target: Line, scale: float) -> list[float] | None:
             continue
         lines = cv2.HoughLinesP(edges[a:b], 1, np.pi / 180, 30, minLineLength=max(0.6 * w, 12), maxLineGap=3)
         for ax, ay, bx, by in [] if lines is None else lines.reshape(-1, 4):
-            if abs(ay - by) <= 1 and 0.7 * w < abs(bx - ax) < 1.35 * w and abs((ax + bx) / 2 - (x0 + x1) / 2) < 0.3 * w:
-                return [round(float(v) / scale, 1) for v in (min(ax, bx), ay + a - 2, max(ax, bx), ay + a + 3)]
+            if (
+                abs(ay - by) <= 1
+                and 0.7 * w < abs(bx - ax) < 1.35 * w
+                and abs((ax + bx) / 2 - (x0 + x1) / 2) < 0.3 * w
+            ):
+                return [
+                    round(float(v) / scale, 1) for v in (min(ax, bx), ay + a - 2, max(ax, bx), ay + a + 3)
+                ]
     return None
 
 
@@ -281,7 +303,7 @@ def _areas(image: Array, scale: float) -> list[dict[str, Any]]:
 
     hsv = cv2.cvtColor(image, cv2.COLOR_BGR2HSV)
     strong = (hsv[:, :, 1] > 90) & (hsv[:, :, 2] > 60)
-    out = []
+    out: list[dict[str, Any]] = []
     for low, high in ((0, 9), (10, 22), (23, 35), (36, 85), (86, 100), (101, 130), (131, 155), (156, 180)):
         mask = (strong & (hsv[:, :, 0] >= low) & (hsv[:, :, 0] <= high)).astype(np.uint8)
         for x, y, w, h, area in _components(mask, 0.001)[:3]:
@@ -290,7 +312,14 @@ def _areas(image: Array, scale: float) -> list[dict[str, Any]]:
             inside = mask[y : y + h, x : x + w] > 0
             rgb = [int(v) for v in np.median(image[y : y + h, x : x + w][inside], axis=0)[::-1]]
             box = [round(v / scale, 1) for v in (x, y, x + w, y + h)]
-            out.append({"hue": hue_name(tuple(rgb)), "box": box, "share": round(area / mask.size, 4), "slim": w > 4 * h or h > 4 * w})
+            out.append(
+                {
+                    "hue": hue_name(tuple(rgb)),
+                    "box": box,
+                    "share": round(area / mask.size, 4),
+                    "slim": w > 4 * h or h > 4 * w,
+                }
+            )
     return sorted(out, key=lambda a: -a["share"])[:8]
 
 
@@ -314,12 +343,21 @@ def _bars(image: Array, scale: float) -> dict[str, Any] | None:
     boxes = []
     for code in values[np.argsort(-counts)][1:9]:
         for x, y, w, h, area in _components((codes == code).astype(np.uint8), 0.0012):
-            if area > 0.82 * w * h and w < 0.7 * image.shape[1] and h < 0.7 * image.shape[0] and min(w, h) > 5:
+            if (
+                area > 0.82 * w * h
+                and w < 0.7 * image.shape[1]
+                and h < 0.7 * image.shape[0]
+                and min(w, h) > 5
+            ):
                 boxes.append((x, y, x + w, y + h))
     for way, base, side in (("column", 3, (0, 2)), ("bar", 0, (1, 3))):
         for b in boxes:
             thick = b[side[1]] - b[side[0]]
-            row = [o for o in boxes if abs(o[base] - b[base]) <= 3 and abs((o[side[1]] - o[side[0]]) - thick) <= 3]
+            row = [
+                o
+                for o in boxes
+                if abs(o[base] - b[base]) <= 3 and abs((o[side[1]] - o[side[0]]) - thick) <= 3
+            ]
             lengths = {(o[3] - o[1]) if way == "column" else (o[2] - o[0]) for o in row}
             if 3 <= len(row) <= 14 and max(lengths) - min(lengths) > 6:
                 return {"way": way, "boxes": [[round(v / scale, 1) for v in o] for o in sorted(row)]}

@@ -5,19 +5,57 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
 SEASON_OF_MONTH = {
     "december": "winter", "january": "winter", "february": "winter", "march": "spring", "april": "spring",
     "may": "spring", "june": "summer", "july": "summer", "august": "summer", "september": "autumn",
     "october": "autumn", "november": "autumn",
 }  # fmt: skip
 SEASON_WORDS = {
-    **dict.fromkeys(["winter", "snow", "ice", "ski", "sledge", "frost", "snowman", "advent", "skating", "mulled"], "winter"),
-    **dict.fromkeys(["spring", "blossom", "tulips", "easter", "bloom"], "spring"),
-    **dict.fromkeys(["summer", "beach", "sun", "sunny", "swim", "barbecue", "pool", "heat", "surf"], "summer"),
-    **dict.fromkeys(["autumn", "fall", "harvest", "pumpkin", "leaves", "vintage"], "autumn"),
+    **dict.fromkeys(
+        _words(
+            """
+    winter snow ice ski sledge frost snowman advent skating mulled
+    """
+        ),
+        "winter",
+    ),
+    **dict.fromkeys(
+        _words(
+            """
+    spring blossom tulips easter bloom
+    """
+        ),
+        "spring",
+    ),
+    **dict.fromkeys(
+        _words(
+            """
+    summer beach sun sunny swim barbecue pool heat surf
+    """
+        ),
+        "summer",
+    ),
+    **dict.fromkeys(
+        _words(
+            """
+    autumn fall harvest pumpkin leaves vintage
+    """
+        ),
+        "autumn",
+    ),
 }
 TIME_PARTS = frozenset(
-    ["morning", "noon", "afternoon", "evening", "night", "midnight", "breakfast", "lunch", "dinner", "brunch", "sunrise", "sunset", "supper", "dawn", "dusk", "late", "early"]
+    _words(
+        """
+    morning noon afternoon evening night midnight breakfast lunch dinner brunch sunrise sunset supper
+    dawn dusk late early
+    """
+    )
 )
 PROMOTION = re.compile(
     r"\b(half|price|save|saving|savings|sale|free|deal|bargain|cheap|cheapest|lowest|best|hurry|only|limited|"
@@ -32,19 +70,72 @@ ANSWERS_TO = re.compile(
     r"ingredients?|allergens?|vegan|vegetarian|organic|genuine|real|family|species|speaks?|capital|currency|founded|by)\b"
 )
 _TONES: dict[str, frozenset[str]] = {
-    "formal": frozenset(["cordially", "honour", "honoured", "honored", "esteemed", "respectfully", "respect", "solemn", "reception", "request", "presence", "kindly", "sincerely", "remembrance", "grateful", "reverence", "dear", "sir", "madam", "ceremony", "majesty", "regret", "attire", "rsvp", "mourning"]),
-    "casual": frozenset(["hey", "yo", "hi", "folks", "guys", "party", "hang", "cool", "awesome", "snacks", "biggie", "dude", "bring", "wanna", "gonna", "lol", "fun", "rock", "chill", "beer", "mate", "bash", "y'all"]),
-    "festive": frozenset(["merry", "christmas", "happy", "diwali", "easter", "eid", "mubarak", "halloween", "hanukkah", "lunar", "birthday", "carnival", "thanksgiving", "ramadan", "feast", "holi", "xmas", "santa"]),
-    "foreign": frozenset(["joyeux", "feliz", "buon", "frohe", "bonne", "noel", "navidad", "gracias", "merci", "bienvenue", "willkommen", "danke", "hola", "ciao", "bonjour"]),
+    "formal": frozenset(_words(
+    """
+    cordially honour honoured honored esteemed respectfully respect solemn reception request presence
+    kindly sincerely remembrance grateful reverence dear sir madam ceremony majesty regret attire rsvp
+    mourning
+    """)),
+    "casual": frozenset(_words(
+    """
+    hey yo hi folks guys party hang cool awesome snacks biggie dude bring wanna gonna lol fun rock chill
+    beer mate bash y'all
+    """)),
+    "festive": frozenset(_words(
+    """
+    merry christmas happy diwali easter eid mubarak halloween hanukkah lunar birthday carnival
+    thanksgiving ramadan feast holi xmas santa
+    """)),
+    "foreign": frozenset(_words(
+    """
+    joyeux feliz buon frohe bonne noel navidad gracias merci bienvenue willkommen danke hola ciao
+    bonjour
+    """)),
 }  # fmt: skip
 _WORLDS: dict[str, frozenset[str]] = {
-    "beach": frozenset(["beach", "palm", "surf", "coral", "lagoon", "island", "sea", "ocean", "sand", "bay", "coast", "sunset", "tropical", "wave", "shell", "swim"]),
-    "snow": frozenset(["snow", "ski", "glacier", "ice", "alpine", "alps", "winter", "frost", "lodge", "peak", "sledge", "snowfield", "arctic", "polar"]),
-    "desert": frozenset(["desert", "cactus", "dune", "oasis", "mesa", "canyon", "camel", "sahara", "arid"]),
-    "city": frozenset(["city", "metro", "skyline", "plaza", "station", "downtown", "street", "tower", "urban", "subway", "harbour", "tram"]),
-    "forest": frozenset(["forest", "wood", "pine", "fern", "cedar", "mossy", "creek", "woodland", "trail", "oak", "timber"]),
+    "beach": frozenset(
+        _words(
+            """
+    beach palm surf coral lagoon island sea ocean sand bay coast sunset tropical wave shell swim
+    """
+        )
+    ),
+    "snow": frozenset(
+        _words(
+            """
+    snow ski glacier ice alpine alps winter frost lodge peak sledge snowfield arctic polar
+    """
+        )
+    ),
+    "desert": frozenset(
+        _words(
+            """
+    desert cactus dune oasis mesa canyon camel sahara arid
+    """
+        )
+    ),
+    "city": frozenset(
+        _words(
+            """
+    city metro skyline plaza station downtown street tower urban subway harbour tram
+    """
+        )
+    ),
+    "forest": frozenset(
+        _words(
+            """
+    forest wood pine fern cedar mossy creek woodland trail oak timber
+    """
+        )
+    ),
     "farm": frozenset(["farm", "barn", "field", "hay", "cow", "milk", "tractor", "orchard"]),
-    "food": frozenset(["menu", "bakery", "cafe", "bread", "coffee", "tea", "pizza", "soup", "kitchen", "diner", "grill"]),
+    "food": frozenset(
+        _words(
+            """
+    menu bakery cafe bread coffee tea pizza soup kitchen diner grill
+    """
+        )
+    ),
     "office": frozenset(["office", "bank", "law", "clinic", "insurance", "dental"]),
 }
 

@@ -1,0 +1,143 @@
+"""Leakage probe: how much of a constraint can be guessed from its reason alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from icgkit.cache import Cache
+from icgkit.graph import Case, Constraint
+from icgkit.judges import PARAMS
+from icgkit.llm import Request, complete_many
+from icgkit.llm_limits import Limits
+from icgkit.load import Dataset
+from icgkit.prompts import Condition, build_messages, judge_prompts
+from icgkit.replies import read_json
+from icgkit.schemas import schema
+from icgkit.taxonomy import SUBTYPES
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FORMS = ("anon", "orig")
+_MATCHES = ("match", "partial", "none")
+
+
+def probe_leakage(
+    dataset: Dataset,
+    model: str,
+    *,
+    cache: Cache,
+    judge: str | None = None,
+    forms: Sequence[str] = FORMS,
+    templates: str | Path | None = None,
+    params: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
+    progress: bool = True,
+) -> pl.DataFrame:
+    """Let a model guess subtype and region from reasons alone, and compare its guesses.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Nodes without an anonymised reason are left out of form `anon`.
+    model : str
+        Who guesses.
+    cache : Cache
+        Where the calls are recorded, or replayed from.
+    judge : str, optional
+        Who compares the guessed region with the true one in a second call; the guesser by default.
+    forms : sequence of str
+        `anon`: the anonymised reason; `orig`: the reason as annotated, a ceiling.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema `leakage`. A guess that cannot be read, or names no subtype, is null.
+    """
+    known = judge_prompts(templates)
+    jobs = [
+        (case, node, form, text)
+        for case in dataset
+        for node in case.constraint_nodes
+        for form in forms
+        if (text := node.reason_anon if form == "anon" else node.reason)
+    ]
+    guesses = complete_many(
+        [
+            _request(case, node, model, known["leakage"], {"reason": text}, params, form=form)
+            for case, node, form, text in jobs
+        ],
+        cache=cache,
+        limits=limits,
+        progress=progress,
+    )
+    read = [_object(r.text if r.status == "ok" else None) for r in guesses]
+    asked = [
+        k for k, guess in enumerate(read) if isinstance(guess.get("region"), str) and guess["region"].strip()
+    ]
+    compared = complete_many(
+        [
+            _request(
+                jobs[k][0], jobs[k][1], judge or model, known["leakage_region"],
+                {"region": jobs[k][1].region, "guess": " ".join(read[k]["region"].split())[:300]},
+                params, form=jobs[k][2], subject=guesses[k].key,
+            )
+            for k in asked
+        ],
+        cache=cache,
+        limits=limits,
+        progress=False,
+    )  # fmt: skip
+    match = {k: _match(r.text if r.status == "ok" else None) for k, r in zip(asked, compared, strict=True)}
+    rows = []
+    for k, (case, node, form, _) in enumerate(jobs):
+        guess = str(read[k].get("subtype", "")).strip()
+        usable = guess if guess in SUBTYPES else None
+        rows.append(
+            {
+                "dataset": case.dataset,
+                "case_id": case.id,
+                "node_id": node.id,
+                "model": model,
+                "form": form,
+                "category": node.category.id,
+                "subtype": node.subtype,
+                "subtype_guess": usable,
+                "subtype_exact": usable == node.subtype if usable else None,
+                "region_match": match.get(k),
+            }
+        )
+    return schema("leakage").frame(rows)
+
+
+def _object(text: str | None) -> dict[str, Any]:
+    value = read_json(text, "object").value
+    return value if isinstance(value, dict) else {}
+
+
+def _match(text: str | None) -> str | None:
+    word = str(_object(text).get("agreement", "")).strip().lower()
+    return word if word in _MATCHES else None
+
+
+def _request(
+    case: Case,
+    node: Constraint,
+    model: str,
+    template: Condition,
+    inputs: dict[str, Any],
+    params: Mapping[str, Any] | None,
+    **tags: Any,
+) -> Request:
+    messages = build_messages(case, template, inputs=inputs)
+    base = {
+        "kind": "judge",
+        "dataset": case.dataset,
+        "case_id": case.id,
+        "stage": template.id,
+        "template_sha256": template.sha256,
+        "node_id": node.id,
+    }
+    return Request(model, messages, params or PARAMS, 0, base | tags)
