@@ -141,10 +141,10 @@ def _rates(
     index: NDArray[np.int64],
     n_clusters: int,
 ) -> Rates:
-    positive, scored = counts.positive.astype(np.float64), counts.scored.astype(np.float64)
-    share = np.divide(positive, scored, out=np.zeros_like(positive), where=scored > 0)
-    num = {"macro": share, "micro": positive}
-    den = {"macro": (scored > 0).astype(np.float64), "micro": scored}
+    positive, scored = counts.positive, counts.scored
+    share = np.divide(positive, scored, out=np.zeros(positive.shape), where=scored > 0)
+    num: dict[str, Any] = {"macro": share, "micro": positive}
+    den: dict[str, Any] = {"macro": scored > 0, "micro": scored}
     num, den = ({a: _sums.by_cluster(x, index, n_clusters) for a, x in d.items()} for d in (num, den))
     group = np.arange(counts.cells.height)
     cells, models = counts.cells, 1
@@ -160,7 +160,8 @@ def _rates(
     n_cells = max(cells.height, 1) if not by else cells.height
     if not by:
         cells = pl.DataFrame(height=1)
-    kept = [_add_rows(x, group, n_cells) for x in (counts.scored, counts.total)]
+    n_total = np.bincount(group, weights=counts.total, minlength=n_cells).astype(np.int64)
+    n_scored = np.bincount(group, weights=counts.scored.sum(axis=1), minlength=n_cells).astype(np.int64)
     n_cases = (_add_rows(counts.scored, group, n_cells) > 0).sum(axis=1)
     if pooling == "pooled":
         num = {a: _add_rows(x, group, n_cells) for a, x in num.items()}
@@ -175,15 +176,15 @@ def _rates(
         pooling,
         cluster,
         n_cases.astype(np.int64),
-        kept[0].sum(axis=1, dtype=np.int64),
-        kept[1].sum(axis=1, dtype=np.int64),
+        n_scored,
+        n_total,
     )
 
 
 def _add_rows(values: NDArray[Any], group: NDArray[np.int64], n_cells: int) -> NDArray[Any]:
     if n_cells == len(group) and np.array_equal(group, np.arange(n_cells)):
         return values
-    out = np.zeros((n_cells, values.shape[1]), dtype=values.dtype)
+    out = np.zeros((n_cells, values.shape[1]), dtype=np.int64 if values.dtype == bool else values.dtype)
     np.add.at(out, group, values)
     return out
 

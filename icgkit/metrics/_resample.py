@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def plan(n_clusters: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.fl
             yield kept[start : start + step].astype(np.float64)
         return
     for block in _draw(n_clusters, n_resamples, seed):
-        yield block.astype(np.float64)
+        yield block.astype(np.float64, copy=False)
 
 
 @lru_cache(maxsize=4)
@@ -35,14 +36,20 @@ def _kept(n_clusters: int, n_resamples: int, seed: int) -> NDArray[np.uint8]:
     return np.concatenate(blocks)
 
 
-def _draw(n_clusters: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
+def _draw(n_clusters: int, n_resamples: int, seed: int) -> Iterator[NDArray[Any]]:
+    """Draw clusters with replacement and count them, in blocks that stay in the processor's cache."""
     rng = np.random.Generator(np.random.SFC64(seed))
-    step = max(1, _CHUNK // max(n_clusters, 1))
+    small = n_clusters <= 1 << 12
+    step = max(1, (1 << 17 if small else _CHUNK) // max(n_clusters, 1))
     dtype: Any = np.uint16 if n_clusters <= 1 << 16 else np.uint32
     for start in range(0, n_resamples, step):
         rows = min(step, n_resamples - start)
         drawn = rng.integers(0, n_clusters, size=(rows, n_clusters), dtype=dtype)
-        block = np.empty((rows, n_clusters), dtype=np.int64)
+        if small:
+            place = drawn.astype(np.int64) + (np.arange(rows) * n_clusters)[:, None]
+            yield np.bincount(place.ravel(), minlength=rows * n_clusters).reshape(rows, n_clusters)
+            continue
+        block = np.empty((rows, n_clusters))
         for row, picks in zip(block, drawn, strict=True):
             row[:] = np.bincount(picks, minlength=n_clusters)
         yield block
@@ -55,6 +62,7 @@ def draw_sums(
 
     Measures that are equal for every cluster, and measures that repeat another one, are multiplied once.
     """
+    sums = np.asarray(sums, dtype=np.float64)
     n_clusters = sums.shape[1]
     constant = (sums == sums[:, :1]).all(axis=1)
     varying = np.flatnonzero(~constant)
@@ -80,7 +88,8 @@ def draw_sums(
 def _unique_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Drop repeated rows, keeping the order of first appearance."""
     seen: dict[bytes, int] = {}
-    inverse = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in rows], dtype=np.int64)
+    marks = (blake2b(row.tobytes()).digest() for row in rows)
+    inverse = np.array([seen.setdefault(mark, len(seen)) for mark in marks], dtype=np.int64)
     first = np.zeros(len(seen), dtype=np.int64)
     first[inverse[::-1]] = np.arange(len(rows))[::-1]
     return rows[first], inverse

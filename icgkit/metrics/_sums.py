@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -21,13 +22,13 @@ _BITS = 21  # three counters share one int64; none of them may pass two million
 
 @dataclass(frozen=True)
 class Counts:
-    """`positive`, `scored` and `total` rows for each cell (row) and unit (column)."""
+    """`positive` and `scored` rows for each cell (row) and unit (column); `total` rows of each cell."""
 
     cells: pl.DataFrame
     units: pl.DataFrame
     positive: NDArray[np.int32]
     scored: NDArray[np.int32]
-    total: NDArray[np.int32]
+    total: NDArray[np.int64]
 
 
 def unit_columns(frame: pl.DataFrame | pl.LazyFrame, unit: str) -> list[str]:
@@ -48,13 +49,8 @@ def count(
     lazy = frame.lazy().select(*keys, value.alias("_v"))
     if isinstance(frame, pl.DataFrame) and frame.height <= 2 * BATCH:
         return _grouped(lazy, cells, unit)
-    cell_frame, unit_frame = (
-        lazy.select(list(dict.fromkeys(names))).unique().collect(engine="streaming")
-        for names in (cells, unit)
-    )
-    if cell_frame.height * unit_frame.height > DENSE:
-        return _grouped(lazy, cells, unit)
-    return _batched(lazy, _index(cell_frame, cells, "_k"), _index(unit_frame, unit, "_u"))
+    batched = _batched(lazy, list(dict.fromkeys(cells)), list(unit))
+    return _grouped(lazy, cells, unit) if batched is None else batched
 
 
 def _index(frame: pl.DataFrame, names: Sequence[str], index: str) -> pl.DataFrame:
@@ -73,35 +69,124 @@ def _grouped(lazy: pl.LazyFrame, cells: Sequence[str], unit: Sequence[str]) -> C
     coded = grouped.join(unit_frame, on=list(unit), nulls_equal=True)
     coded = coded.join(cell_frame, on=list(cells), nulls_equal=True) if cells else coded.with_columns(_k=0)
     k, u = coded["_k"].to_numpy(), coded["_u"].to_numpy()
-    tables = np.zeros((3, cell_frame.height, unit_frame.height), dtype=np.int32)
-    for table, name in zip(tables, ("_p", "_s", "_t"), strict=True):
+    tables = np.zeros((2, cell_frame.height, unit_frame.height), dtype=np.int32)
+    for table, name in zip(tables, ("_p", "_s"), strict=True):
         table[k, u] = coded[name].to_numpy()
-    return Counts(cell_frame.drop("_k"), unit_frame.drop("_u"), *tables)
+    total = np.bincount(k, weights=coded["_t"].to_numpy(), minlength=cell_frame.height).astype(np.int64)
+    return Counts(cell_frame.drop("_k"), unit_frame.drop("_u"), tables[0], tables[1], total)
 
 
 def _no_cells() -> pl.DataFrame:
     return pl.DataFrame({"_k": [0]}, schema={"_k": pl.UInt32})
 
 
-def _batched(lazy: pl.LazyFrame, cells: pl.DataFrame, units: pl.DataFrame) -> Counts:
-    by, unit = [c for c in cells.columns if c != "_k"], [c for c in units.columns if c != "_u"]
-    width = units.height
-    packed = np.zeros(max(cells.height, 1) * width, dtype=np.int64)
-    for batch in lazy.collect_batches(chunk_size=BATCH, maintain_order=False, engine="streaming"):
-        coded = batch.join(units, on=unit, how="left", nulls_equal=True, maintain_order="left")
-        slot = coded["_u"].to_numpy().astype(np.int64)
-        if by:
-            code = batch.select(by).join(cells, on=by, how="left", nulls_equal=True, maintain_order="left")
-            slot += code["_k"].to_numpy().astype(np.int64) * width
-        v = batch["_v"]
-        step = v.fill_null(False).to_numpy().astype(np.int64)
-        step += v.is_not_null().to_numpy().astype(np.int64) << _BITS
-        step += 1 << (2 * _BITS)
-        np.add.at(packed, slot, step)
-    table = packed.reshape(-1, width)
+def _batched(lazy: pl.LazyFrame, cells: list[str], unit: list[str]) -> Counts | None:
+    """Code every key column as it is read and add batches up in one dense table; None if that is too big."""
+    rest = [u for u in unit if u not in cells]
+    names = [*cells, *rest]
+    dtypes = lazy.collect_schema()
+    kinds = {name: pl.Categories.random() for name in names}
+    codes = [
+        (pl.col(n) if dtypes[n] == pl.String else pl.col(n).cast(pl.String))
+        .cast(pl.Categorical(kinds[n]))
+        .to_physical()
+        .cast(pl.Int64)
+        .fill_null(-1)
+        for n in names
+    ]
+    v = pl.col("_v")
+    step = (
+        v.fill_null(False).cast(pl.Int64) + v.is_not_null().cast(pl.Int64) * (1 << _BITS) + (1 << (2 * _BITS))
+    )
+    coded = lazy.select(*((c + 1).alias(n) for c, n in zip(codes, names, strict=True)), _step=step)
+    packed = np.zeros([1] * len(names), dtype=np.int64)  # position 0 of an axis is null
+    for batch in coded.collect_batches(chunk_size=BATCH, maintain_order=False, engine="streaming"):
+        if not batch.height:
+            continue
+        columns = [batch[n].to_numpy() for n in names]
+        need = [int(c.max()) + 1 for c in columns]
+        if any(n > have for n, have in zip(need, packed.shape, strict=True)):
+            room = [
+                have if n <= have else (n if name in cells else n + n // 5)
+                for n, have, name in zip(need, packed.shape, names, strict=True)
+            ]
+            if float(np.prod(np.array(room, dtype=np.float64))) > DENSE:
+                return None
+            packed = _grown(packed, room)
+        slot = np.zeros(batch.height, dtype=np.int64)
+        for column, size in zip(columns, packed.shape, strict=True):
+            slot *= size
+            slot += column
+        np.add.at(packed.reshape(-1), slot, batch["_step"].to_numpy())
+    frames = {n: _labels(lazy, n, dtypes[n], kinds[n], packed.shape[i]) for i, n in enumerate(names)}
+    for axis, name in enumerate(names):
+        order = frames[name].arg_sort(nulls_last=True).to_numpy()
+        packed = np.take(packed, order, axis=axis)
+        frames[name] = frames[name].gather(order)
+    rows = int(np.prod(packed.shape[: len(cells)]))
+    table = packed.reshape(rows, -1)
+    filled = table > 0
+    used, seen = np.flatnonzero(filled.any(axis=1)), np.flatnonzero(filled.any(axis=0))
+    if len(used) < rows or len(seen) < table.shape[1]:
+        table = table[np.ix_(used, seen)]
+    del packed, filled
     mask = (1 << _BITS) - 1
-    parts = [((table >> (shift * _BITS)) & mask).astype(np.int32) for shift in range(3)]
-    return Counts(cells.drop("_k"), units.drop("_u"), *parts)
+    positive, scored = ((table & mask).astype(np.int32), ((table >> _BITS) & mask).astype(np.int32))
+    total = (table >> (2 * _BITS)).sum(axis=1)
+    cell_frame, unit_frame = _decode(used, cells, frames), _decode(seen, rest, frames)
+    if rest != unit:
+        return _within(cell_frame, unit_frame, unit, positive, scored, total)
+    return Counts(cell_frame, unit_frame, positive, scored, total)
+
+
+def _grown(table: NDArray[np.int64], room: list[int]) -> NDArray[np.int64]:
+    bigger = np.zeros(room, dtype=np.int64)
+    bigger[tuple(slice(0, n) for n in table.shape)] = table
+    return bigger
+
+
+def _labels(lazy: pl.LazyFrame, name: str, dtype: Any, kinds: pl.Categories, size: int) -> pl.Series:
+    """Return the value of every code of a column; the first one is null, as are codes not in use."""
+    known = kinds.to_series().cast(pl.String).head(size - 1)
+    blank = pl.Series([None], dtype=pl.String)
+    text = pl.concat([blank, known, blank.new_from_index(0, size - 1 - len(known))]).alias(name)
+    if dtype == pl.String:
+        return text
+    values = lazy.select(pl.col(name).unique()).collect(engine="streaming").get_column(name)
+    back = dict(zip(values.cast(pl.String).to_list(), values.to_list(), strict=True))
+    return pl.Series(name, [None if t is None else back[t] for t in text.to_list()], dtype=dtype)
+
+
+def _decode(codes: NDArray[np.int64], names: list[str], values: dict[str, pl.Series]) -> pl.DataFrame:
+    columns = []
+    for name in reversed(names):
+        size = len(values[name])
+        columns.append(values[name].gather(codes % size).alias(name))
+        codes = codes // size
+    return pl.DataFrame(columns[::-1]) if columns else pl.DataFrame(height=1)
+
+
+def _within(
+    cells: pl.DataFrame,
+    rest: pl.DataFrame,
+    unit: list[str],
+    positive: NDArray[np.int32],
+    scored: NDArray[np.int32],
+    total: NDArray[np.int64],
+) -> Counts:
+    """Give units that a column of the cells helps to identify (a dataset) columns of their own."""
+    shared = [u for u in unit if u in cells.columns]
+    groups = cells.select(shared).unique().sort(shared, nulls_last=True)
+    code = cells.select(shared).join(
+        groups.with_row_index("_g"), on=shared, how="left", nulls_equal=True, maintain_order="left"
+    )
+    width = rest.height
+    tables = np.zeros((2, cells.height, groups.height * width), dtype=np.int32)
+    for k, g in enumerate(code["_g"].to_list()):
+        tables[0, k, g * width : (g + 1) * width] = positive[k]
+        tables[1, k, g * width : (g + 1) * width] = scored[k]
+    units = groups.join(rest, how="cross", maintain_order="left_right").select(unit)
+    return Counts(cells, units, tables[0], tables[1], total)
 
 
 def cluster_index(
@@ -133,9 +218,7 @@ def cluster_index(
     return joined["_c"].to_numpy().astype(np.int64), ids.height
 
 
-def by_cluster(
-    values: NDArray[np.float64], clusters: NDArray[np.int64], n_clusters: int
-) -> NDArray[np.float64]:
+def by_cluster(values: NDArray[Any], clusters: NDArray[np.int64], n_clusters: int) -> NDArray[Any]:
     """Add up the columns (units) of `values` that share a cluster."""
     if n_clusters == values.shape[1]:
         return values

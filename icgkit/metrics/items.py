@@ -160,7 +160,7 @@ def _fit(found: Floats, scored: Floats) -> _Fit:
         step = np.zeros(len(start))
         step[k] = 1e-4
         hessian[k] = (_objective(best.x + step, *args)[1] - _objective(best.x - step, *args)[1]) / 2e-4
-    covariance: Floats = np.linalg.pinv((hessian + hessian.T) / 2)
+    covariance = np.asarray(np.linalg.pinv((hessian + hessian.T) / 2), dtype=np.float64)
     value, posterior, _, sd = _terms(best.x, *args)
     return _Fit(best.x[:-1], float(sd), covariance, value, posterior, sd * x, bool(best.success))
 
