@@ -262,9 +262,13 @@ def _pictures(figure: Any, *, vector: bool) -> dict[str, bytes]:
     }
     files = {}
     with mpl.rc_context({"svg.hashsalt": "icgkit", "pdf.fonttype": 42}):
+        # Laid out and measured once, instead of once for each format.
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+        box = figure.get_tightbbox().padded(0.1)
         for kind in ("png", "svg", "pdf") if vector else ("png",):
             stream = io.BytesIO()
-            figure.savefig(stream, format=kind, metadata=silent[kind], dpi=200, bbox_inches="tight")
+            figure.savefig(stream, format=kind, metadata=silent[kind], dpi=200, bbox_inches=box)
             files[f".{kind}"] = stream.getvalue()
     if pyplot := sys.modules.get("matplotlib.pyplot"):
         pyplot.close(figure)
@@ -289,7 +293,7 @@ def thumbnail(png: bytes) -> bytes:
     for width, colors, method in (*tries, (400, 48, tree), (240, 24, tree)):
         wide = min(width, picture.width)
         size = (wide, max(1, round(picture.height * wide / picture.width)))
-        small = picture.resize(size, Image.Resampling.LANCZOS).quantize(
+        small = picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=3).quantize(
             colors, method, dither=Image.Dither.NONE
         )
         stream = io.BytesIO()
