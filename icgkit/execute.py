@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from icgkit.errors import SchemaError
-from icgkit.notebooks import Notebook
+from icgkit.notebooks import Notebook, shared_imports
 from icgkit.paths import project_root
 
 
@@ -51,7 +51,7 @@ class Workers:
         threads = max(1, (os.cpu_count() or 1) // self.jobs)
         with (
             _terminable(),
-            warm_server(POLARS_MAX_THREADS=str(threads)),
+            warm_server(*shared_imports(notebooks), POLARS_MAX_THREADS=str(threads)),
             ThreadPoolExecutor(self.jobs) as pool,
             tqdm(total=len(notebooks), unit="notebook", disable=None) as bar,
         ):

@@ -59,7 +59,7 @@ def kernel_env(**extra: str) -> dict[str, str]:
 class KernelServer:
     """A warm server process and the socket to it; safe to use from several threads."""
 
-    def __init__(self, **env: str) -> None:
+    def __init__(self, *also: str, **env: str) -> None:
         ours, theirs = socket.socketpair()
         # What an ordinary kernel sets before the first import of matplotlib.
         inline = os.environ.get("MPLBACKEND") or "module://matplotlib_inline.backend_inline"
@@ -70,7 +70,7 @@ class KernelServer:
         self._log = open(self.folder / "kernels.log", "wb")  # noqa: SIM115 - closed by close()
         command = f"from icgkit.kernel_server import serve; serve({theirs.fileno()})"
         self.process = subprocess.Popen(
-            [sys.executable, "-c", command],
+            [sys.executable, "-c", command, *also],
             pass_fds=[theirs.fileno()],
             env=kernel_env(**SERVER_ENV) | self.env,
             stdin=subprocess.DEVNULL,
@@ -184,17 +184,17 @@ def end_kernels() -> None:
 
 
 @contextlib.contextmanager
-def warm_server(**env: str) -> Iterator[KernelServer | None]:
+def warm_server(*also: str, **env: str) -> Iterator[KernelServer | None]:
     """Keep a server for the kernels started inside the block; None where fork is not possible.
 
-    `env` is added to the environment of its kernels. Nested blocks share one server.
+    `also` names modules of `kernel_server.ON_REQUEST` to import ahead; `env` is added to the environment of its kernels. Nested blocks share one server.
     """
     global _server
     _ended.clear()
     if not can_fork() or _server is not None:
         yield _server
         return
-    _server = KernelServer(**env)
+    _server = KernelServer(*also, **env)
     try:
         yield _server
     finally:

@@ -23,11 +23,14 @@ PRELOADED = (
     *("matplotlib.backends.backend_svg", "fontTools.subset", "PIL.PngImagePlugin", "PIL.JpegImagePlugin"),
     *(f"fontTools.ttLib.tables.{t}" for t in ("O_S_2f_2", "_c_v_t", "_f_p_g_m", "_g_a_s_p", "_h_h_e_a")),
     *(f"fontTools.ttLib.tables.{t}" for t in ("_l_o_c_a", "_p_r_e_p")),
-    *("scipy.stats", "pandas", "seaborn", "polars", "jinja2"),
+    *("polars", "jinja2"),
     *(f"icgkit.{m}" for m in ("taxonomy", "graph", "load", "display", "outputs", "metrics", "tables")),
     *(f"icgkit.{m}" for m in ("plots", "diagrams", "prompts", "replies", "cache", "results", "views")),
 )
 """What the server imports; a module that is absent is left to the notebook, which will say so."""
+
+ON_REQUEST = ("scipy.stats", "pandas", "seaborn")
+"""Slower ones, safe to import here, for runs in which several notebooks name them."""
 
 QUIET_THREADS = {"polars-ooc-clea"}
 """Threads that sleep from the moment of import until data outgrow memory; they hold no lock."""
@@ -40,7 +43,7 @@ def serve(fd: int) -> NoReturn:
     gives `{"pid": ...}`; `{"op": "poll", "pid": ...}` gives `{"code": null or int}`.
     """
     sys.path[:] = [p for p in sys.path if p]
-    for name in PRELOADED:
+    for name in (*PRELOADED, *(n for n in ON_REQUEST if n in sys.argv)):
         with contextlib.suppress(ImportError):
             if find_spec(name.split(".")[0]) is not None:
                 import_module(name)

@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -188,6 +189,18 @@ def share_parameters(notebooks: Iterable[Notebook], given: Mapping[str, Any]) ->
                 )
         shared[notebook.name] = own
     return shared
+
+
+def shared_imports(notebooks: Iterable[Notebook]) -> list[str]:
+    """Return the modules that two or more notebooks name in an import, in order of name."""
+    count: Counter[str] = Counter()
+    for notebook in notebooks:
+        names: set[str] = set()
+        for cell in notebook.cells:
+            if cell.get("cell_type") == "code":
+                names.update(re.findall(r"^\s*(?:import|from)\s+([\w.]+)", cell_source(cell), re.MULTILINE))
+        count.update(names | {"scipy.stats"} if "scipy" in names else names)
+    return sorted(name for name, times in count.items() if times > 1)
 
 
 class Fingerprint:

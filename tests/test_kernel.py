@@ -67,7 +67,7 @@ def test_kernels_are_forks_that_share_nothing(server: KernelServer) -> None:
 
 @needs_fork
 def test_libraries_are_loaded_before_the_first_cell(server: KernelServer) -> None:
-    names = ("polars", "matplotlib.pyplot", "seaborn", "scipy.stats", "icgkit.outputs")
+    names = ("polars", "matplotlib.pyplot", "icgkit.outputs", "icgkit.tables")
     assert run(f"import sys; print(all(n in sys.modules for n in {names!r}))")[0] == "True"
     heavy = ("litellm", "onnxruntime", "cv2")
     assert run(f"import sys; print([n for n in {heavy!r} if n in sys.modules])")[0] == "[]"

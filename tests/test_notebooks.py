@@ -20,6 +20,7 @@ from icgkit.notebooks import (
     literals,
     parse_parameters,
     read_notebook,
+    shared_imports,
 )
 
 Make = Callable[..., Path]
@@ -189,6 +190,16 @@ def test_choosing_notebooks(make_notebook: Make) -> None:
     assert [n.name for n in find_notebooks(only=["T2_recall.ipynb"])] == ["T2_recall"]
     with pytest.raises(UnknownName, match="did you mean 'T2_recall'"):
         find_notebooks(only=["T2_recal1"])
+
+
+def test_imports_of_several_notebooks(make_notebook: Make) -> None:
+    cells = (
+        "import seaborn as sns\nimport polars as pl",
+        "from scipy import stats\nimport polars",
+        "import seaborn",
+    )
+    notebooks = [read_notebook(make_notebook(f"n{i}", cell)) for i, cell in enumerate(cells)]
+    assert shared_imports(notebooks) == ["polars", "seaborn"]
 
 
 @pytest.mark.parametrize("pair", ["api_key=abc", "OPENAI_KEY=x", "token=1", "model=sk-abcdefghijklmnopqrstu"])
