@@ -41,26 +41,61 @@ def draw_forest(frame: pl.DataFrame, ax: Axes, *, label: str, xlabel: str, null:
     return ax
 
 
-def draw_curves(frame: pl.DataFrame, ax: Axes, *, x: str, hue: str, xlabel: str, ylabel: str) -> Axes:
+def draw_curves(
+    frame: pl.DataFrame,
+    ax: Axes,
+    *,
+    x: str,
+    hue: str,
+    xlabel: str,
+    ylabel: str,
+    log: bool = False,
+    joined: bool = True,
+) -> Axes:
     """Draw one line a value of `hue`, with a band where `low` and `high` are given.
 
     Parameters
     ----------
     frame : polars.DataFrame
-        Columns `x`, `hue`, `estimate`, and perhaps `low` and `high`.
+        Columns `x`, `hue`, `estimate`, and perhaps `low` and `high`. A frame without them is said
+        to hold nothing.
+    log : bool
+        Whether the horizontal axis is logarithmic.
+    joined : bool
+        Whether points are joined by a line (with a band), or stand alone (with bars).
     """
-    for i, (name,) in enumerate(frame.select(hue).unique(maintain_order=True).rows()):
-        part = frame.filter(frame[hue] == name).sort(x)
-        color = COLORS[i % len(COLORS)]
-        ax.plot(part[x], part["estimate"], MARKERS[i % 7] + "-", color=color, ms=4, lw=1.6, label=str(name))
-        if {"low", "high"} <= set(part.columns) and part["low"].null_count() < part.height:
-            ax.fill_between(
-                part[x], part["low"].cast(float), part["high"].cast(float), color=color, alpha=0.15, lw=0
-            )
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
     ax.grid(color=GRID, lw=0.7)
     ax.set_axisbelow(True)
+    if frame.is_empty() or not {x, hue, "estimate"} <= set(frame.columns):
+        ax.text(
+            0.5, 0.5, "nothing to show in this cache", ha="center", color="#777777", transform=ax.transAxes
+        )
+        return ax
+    for i, (name,) in enumerate(frame.select(hue).unique(maintain_order=True).rows()):
+        part = frame.filter(frame[hue] == name).sort(x)
+        color, marker = COLORS[i % len(COLORS)], MARKERS[i % len(MARKERS)]
+        every = max(part.height // 10, 1) if joined else 1
+        ax.plot(
+            part[x],
+            part["estimate"],
+            marker + "-",
+            color=color,
+            ms=4,
+            lw=1.6,
+            label=str(name),
+            markevery=every,
+        )
+        if {"low", "high"} <= set(part.columns) and part["low"].null_count() < part.height:
+            ax.fill_between(
+                part[x], part["low"].cast(float), part["high"].cast(float), color=color, alpha=0.15, lw=0
+            )
+    if log:
+        from matplotlib.ticker import FuncFormatter
+
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     ax.legend(fontsize=8, frameon=False)
     return ax
 

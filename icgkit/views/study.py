@@ -181,3 +181,67 @@ def level_means(subtypes: pl.DataFrame) -> pl.DataFrame:
         )
         .sort("indirectness")
     )
+
+
+def ceiling(agreement: pl.DataFrame) -> pl.DataFrame:
+    """Return coefficients over the mean positive rate of two judges: coefficient, rate, estimate."""
+    import polars as pl
+
+    schema = {
+        "coefficient": pl.String,
+        "rate": pl.Float64,
+        "estimate": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+    }
+    if "kappa" not in agreement.columns:
+        return pl.DataFrame(schema=schema)
+    rate = ((pl.col("rate_a") + pl.col("rate_b")) / 2).alias("rate")
+    names = {
+        "raw": "raw agreement",
+        "kappa": "Cohen's κ",
+        "pabak": "PABAK",
+        "ac1": "Gwet's AC1",
+        "alpha": "Krippendorff's α",
+    }
+    parts = [
+        agreement.select(
+            pl.lit(label).alias("coefficient"), rate, estimate=name, low=f"{name}_low", high=f"{name}_high"
+        )
+        for name, label in names.items()
+    ]
+    return pl.concat(parts).drop_nulls(["rate", "estimate"])
+
+
+def labelled(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame with the labels of conditions in place of their ids, in the study's order."""
+    from icgkit.views.shapes import condition_labels, in_order
+
+    return in_order(frame, list(condition_labels()))
+
+
+def best_by_price(costs: pl.DataFrame) -> pl.DataFrame:
+    """Return the cheapest condition at a few prices of a missed constraint."""
+    import polars as pl
+
+    if "ratio" not in costs.columns:
+        return pl.DataFrame({"status": ["not in this cache: precision verdicts"]})
+    prices = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0]
+    near = [costs["ratio"].unique().to_frame().sort((pl.col("ratio") - p).abs()).row(0)[0] for p in prices]
+    best = costs.filter(pl.col("best"), pl.col("ratio").is_in(near)).sort("ratio")
+    return labelled(best.select("ratio", "condition", "estimate", "best_share")).sort("ratio")
+
+
+def power_curves(closed: pl.DataFrame, drawn: pl.DataFrame) -> pl.DataFrame:
+    """Return power over cases, in closed form and by drawing: how, cases, estimate, low, high."""
+    import polars as pl
+
+    a = closed.select(pl.lit("closed form").alias("how"), pl.col("cases").cast(pl.Int64), estimate="power")
+    b = drawn.select(
+        pl.lit("drawn from the pilot's cases").alias("how"),
+        pl.col("cases").cast(pl.Int64),
+        "low",
+        "high",
+        estimate="power",
+    )
+    return pl.concat([a, b], how="diagonal")
