@@ -38,6 +38,7 @@ def read_adversarial(cache: Cache, *, dataset: str | None = None) -> pl.DataFram
             continue
         extra = json.loads(record.extra)
         shown = {v: k for k, v in extra["ids"].items()} | {extra["false_node"]: "false"}
+        shown = dict(sorted(shown.items(), key=lambda item: (len(item[0]), item[0])))
         key = {k: getattr(record, k) for k in schema("responses").key}
         usable = record.status == "ok"
         labels = read_labels(record.text if usable else None, list(shown))

@@ -135,8 +135,8 @@ def _merge(path: Path, name: str, new: pl.DataFrame) -> pl.DataFrame:
 
     form = schema(name)
     if path.is_file():
-        old = form.check(pl.read_parquet(path)).select(form.columns)
-        new = pl.concat([old.join(new, on=form.key, how="anti", nulls_equal=True), new.select(form.columns)])
+        old = form.check(pl.read_parquet(path)).select(*form.columns)
+        new = pl.concat([old.join(new, on=form.key, how="anti", nulls_equal=True), new.select(*form.columns)])
     new = form.check(new.sort(form.key))
     scratch = path.with_suffix(".part")
     new.write_parquet(scratch, compression="zstd", compression_level=19, statistics=False)

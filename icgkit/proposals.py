@@ -191,6 +191,7 @@ _LABELLED = re.compile(
     + r")\**\s*[:\uff1a]\**\s*",
     re.I,
 )
+_NOTHING = re.compile(r"(?:nothing|none|no (?:other|further|more|implicit))\b", re.I)
 _WHY = re.compile(r"\b(because|since|as it|so that|given that|due to)\b", re.I)
 
 
@@ -209,7 +210,7 @@ def _free(item: str) -> dict[str, str | None] | None:
             row["region"] = lead
         return row
     words = " ".join(item.replace("*", "").split())
-    if len(words) < 4:
+    if len(words.split()) < 3 or _NOTHING.match(words):
         return None
     head, sep, rest = words.partition(":")
     if not sep or len(head) > 120:

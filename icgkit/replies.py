@@ -57,6 +57,9 @@ def _finite(text: str) -> float | None:
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_pairs, parse_constant=lambda _: None, parse_float=_finite, strict=False
 )
+_OPENING = re.compile(r"[{\[]")
+# What is left where a literal or number breaks off at the end of the text.
+_CUT = re.compile(r"\s*(?:t|tr|tru|f|fa|fal|fals|n|nu|nul|-|\\)?\s*")
 _THINK = re.compile(r"<(think|thinking|reasoning|scratchpad)>.*?(</\1>|\Z)", re.S | re.I)
 
 
@@ -103,18 +106,19 @@ def _mended(body: str) -> str:
 
 
 def _scan(body: str, want: str) -> tuple[Any, bool]:
+    """Return the longest value of the wanted kind, and whether the text ends inside a value."""
     best: Any = None
-    size, cut, place = -1, False, 0
+    size, place = -1, 0
     for _ in range(_MAX_STARTS):
-        start = re.compile(r"[{\[]").search(body, place)
+        start = _OPENING.search(body, place)
         if start is None:
             break
         at = start.start()
         try:
             value, end = _DECODER.raw_decode(body, at)
         except json.JSONDecodeError as exc:
-            # Cut off when the decoder ran out of text rather than into a wrong sign.
-            cut |= exc.pos >= len(body) - 5 or exc.msg.startswith("Unterminated string")
+            if exc.msg.startswith("Unterminated string") or _CUT.fullmatch(body, exc.pos):
+                return None, True  # what is whole inside a cut value is no answer
             place = at + 1
             continue
         except RecursionError:
@@ -123,10 +127,7 @@ def _scan(body: str, want: str) -> tuple[Any, bool]:
         if value is not None and end - at >= size:
             best, size = value, end - at
         place = end
-    # A complete inner value of a cut outer one is no answer.
-    if cut and best is not None and want != "any" and size * 2 < len(body):
-        return None, True
-    return best, cut
+    return best, False
 
 
 def _wanted(value: Any, want: str) -> Any:

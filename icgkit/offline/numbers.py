@@ -92,7 +92,7 @@ def relations(old: str, new: str, numbers: list[Amount]) -> list[Relation]:
 
 def _candidates(x: float, y: float, percent: bool, numbers: list[Amount]) -> Iterator[Relation]:
     for c in numbers:
-        if c.value in (0, x):
+        if c.value == 0 or (c.value == x and not percent):
             continue
         for b in numbers:
             if b is c:

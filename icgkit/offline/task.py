@@ -140,7 +140,7 @@ def read_edit(instruction: str) -> Edit:
     body = re.sub(
         r"^(?:word|text|name|number|price|date|year|month|time|sign|title|label)\s+", "", body, flags=re.I
     )
-    if parts := _TO.search(body):
+    if (parts := _TO.search(body)) and parts.start() > 0:
         old, new = body[: parts.start()].strip(" .\"'"), body[parts.end() :].strip(" .\"'")
         old = re.sub(r"^from\s+", "", old, flags=re.I)
         if said:

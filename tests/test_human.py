@@ -1,0 +1,64 @@
+"""Human judgments from CSV."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import icgkit as ig
+from icgkit.errors import SchemaError
+from icgkit.human import read_human, write_human_template
+
+
+@pytest.fixture
+def data() -> ig.Dataset:
+    return ig.load_dataset("icg-teb").subset(["teb-001", "teb-002"])
+
+
+def fill(path: Path, marks: list[str]) -> str:
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
+    for k, mark in enumerate(marks, 1):
+        lines[k] = lines[k].replace(",ada,direct,,,", f",ada,direct,{mark},")
+    return "\n".join(lines) + "\n"
+
+
+def test_template_filled_in_reads_back(data: ig.Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "ada.csv"
+    n = write_human_template(data, path, annotator="ada")
+    assert n == sum(len(c.constraint_nodes) for c in data)
+    path.write_text(fill(path, ["true,yes,TRUE", "true,no,true"]), encoding="utf-8-sig")
+    frame = read_human(path, data)
+    assert frame["found"].to_list()[:2] == [True, False]
+    assert frame["found"].null_count() == n - 2  # not judged is not false
+
+
+def test_semicolons_and_no_bom(data: ig.Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(
+        "dataset;case_id;node_id;annotator;condition;region;update;reason\nicg-teb;teb-001;n1;eve;direct;yes;yes;\n"
+    )
+    assert read_human(path, data)["found"].to_list() == [None]
+
+
+def test_every_wrong_row_is_named(data: ig.Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(
+        "dataset,case_id,node_id,annotator,condition,region,update,reason\n"
+        "icg-teb,teb-001,n1,eve,direct,true,true,true\n"
+        "icg-teb,teb-001,n1,eve,direct,true,true,true\n"
+        "icg-teb,teb-001,n99,eve,direct,true,true,true\n"
+        "icg-teb,teb-002,n1,,direct,perhaps,true,true\n"
+    )
+    with pytest.raises(SchemaError) as caught:
+        read_human(path, data)
+    text = str(caught.value)
+    for part in ("row 3: same key as row 2", "n99", "row 5: no annotator", "'perhaps'"):
+        assert part in text
+
+
+def test_missing_column(data: ig.Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "few.csv"
+    path.write_text("dataset,case_id\n")
+    with pytest.raises(SchemaError, match="missing column node_id"):
+        read_human(path, data)
