@@ -287,7 +287,7 @@ def make_case(
 def to_png(image: Image.Image) -> bytes:
     """Return lossless bytes of a picture."""
     out = io.BytesIO()
-    image.convert("RGB").save(out, "PNG", optimize=True)
+    image.convert("RGB").save(out, "PNG", compress_level=4)
     return out.getvalue()
 
 

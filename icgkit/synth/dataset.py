@@ -36,10 +36,10 @@ def print_of(image: Image.Image) -> np.ndarray:
     return (small[:, 1:] - small[:, :-1] > 2).ravel()
 
 
-def recipe() -> dict[str, dict[int, int]]:
-    """Return how many cases of each template and node count the shipped set holds."""
+def recipe() -> dict[str, list[tuple[int, int]]]:
+    """Return node count and seed of each case of the shipped set, by template (see `compose`)."""
     text = resources.files("icgkit.synth").joinpath("recipe.json").read_text(encoding="utf-8")
-    return {t: {int(k): v for k, v in row.items()} for t, row in json.loads(text).items()}
+    return {t: [(n, seed) for n, seed in row] for t, row in json.loads(text).items()}
 
 
 def wishes(distractors: int | None, nodes: int | None, distance: str, salience: str) -> Knobs:
@@ -137,20 +137,41 @@ def make_dataset(
     if n < 1:
         raise SchemaError("number of cases", got=n, allowed="1 or more")
     wish = knobs or Knobs()
-    plain = names is None and indirectness is None and wish == Knobs()
-    counts = recipe() if plain and n == SHIPPED else _even(n, choose_templates(names, indirectness), wish)
+    plain = names is None and indirectness is None and wish == Knobs() and n == SHIPPED
     made: list[Made] = []
-    for name in sorted(counts):
-        prints: list[np.ndarray] = []
-        said: set[str] = set()
-        order = [k for k, count in sorted(counts[name].items()) for _ in range(count)]
-        for i, k in enumerate(order):
-            one = _unlike(name, seed * 100_000 + i * 50, replace(wish, nodes=k), prints, said)
-            made.append(one)
-            if progress:
-                progress(1)
+    for name, rows in sorted(recipe().items()) if plain and seed == 1 else ():
+        made += [make_case(name, s, Knobs(nodes=k)) for k, s in rows]
+        if progress:
+            progress(len(rows))
+    if not made:
+        counts: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+        if plain:
+            for name, rows in recipe().items():
+                for k, _ in rows:
+                    counts[name][k] += 1
+        else:
+            counts |= _even(n, choose_templates(names, indirectness), wish)
+        for name in sorted(counts):
+            made += select(name, counts[name], seed, wish, progress)
     random.Random(f"order/{seed}").shuffle(made)
     return [replace(m, case_id=f"s{seed}-{i:03d}") for i, m in enumerate(made, 1)]
+
+
+def select(
+    name: str, counts: dict[int, int], seed: int, wish: Knobs, progress: Callable[[int], Any] | None = None
+) -> list[Made]:
+    """Return cases of one template, so many of each node count, none like another."""
+    prints: list[np.ndarray] = []
+    said: set[str] = set()
+    most = templates()[name].max_distractors
+    wish = replace(wish, distractors=None if wish.distractors is None else min(most, wish.distractors))
+    made = []
+    for i, k in enumerate(k for k, count in sorted(counts.items()) for _ in range(count)):
+        one = _unlike(name, seed * 100_000 + i * 50, replace(wish, nodes=k), prints, said)
+        made.append(replace(one))  # without the picture, which would fill the memory
+        if progress:
+            progress(1)
+    return made
 
 
 def _unlike(name: str, first: int, knobs: Knobs, prints: list[np.ndarray], said: set[str]) -> Made:

@@ -74,13 +74,14 @@ def draw_post(rng: random.Random, look: str, size: tuple[int, int]) -> Post:
     """Draw the effects of a case; "photo" gets more of them, but the pools overlap."""
     photo = look == "photo"
     strong = rng.random() < (0.8 if photo else 0.3)
-    quality = rng.choice([70, 74, 78, 82])
+    quality = rng.choice([60, 64, 68, 72])
     if not strong:
-        png = not photo and rng.random() < 0.2
-        return Post(rng.getrandbits(32), light=rng.uniform(0, 0.05), angle=rng.uniform(0, 360), quality=0 if png else quality)
+        png = not photo and rng.random() < 0.06
+        light = 0 if png else rng.uniform(0, 0.05)  # a gradient would make a lossless file large
+        return Post(rng.getrandbits(32), light=light, angle=rng.uniform(0, 360), quality=0 if png else quality)
     return Post(
         rng.getrandbits(32),
-        noise=rng.uniform(0.8, 2.6),
+        noise=rng.uniform(0.5, 1.8),
         blur=rng.choice([0, 0, 0.4, 0.6]),
         light=rng.uniform(0.04, 0.26),
         angle=rng.uniform(0, 360),
