@@ -63,15 +63,15 @@ class Rates:
     def draws(self, averages: Sequence[str], n_resamples: int, seed: int) -> dict[str, Floats]:
         """Bootstrap draws of the cells, all from one resampling plan."""
         stacked = np.concatenate([x for a in averages for x in (self.num[a], self.den[a])])
-        drawn = _resample.draw_sums(stacked, n_resamples, seed, progress=True)
-        rows = len(self.group)
+        rows, index = _resample.draw_rows(stacked, n_resamples, seed, progress=True)
+        n = len(self.group)
         out = {}
         for i, average in enumerate(averages):
-            num, den = (
-                drawn[2 * i * rows : (2 * i + 1) * rows],
-                drawn[(2 * i + 1) * rows : (2 * i + 2) * rows],
-            )
-            out[average] = self.collapse(_resample.ratio(num, den), strict=True)
+            fine = np.empty((n, n_resamples))
+            for k in range(n):
+                num, den = rows[index[2 * i * n + k]], rows[index[(2 * i + 1) * n + k]]
+                fine[k] = num / den if den.min() > 0 else _resample.ratio(num, den)
+            out[average] = self.collapse(fine, strict=True)
         return out
 
     def models_scored(self) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ _KEEP = 30_000_000  # counts of a resampling plan that are kept for the next cal
 _CHUNK = 4_000_000  # counts drawn at a time
 
 
-def plan(n_clusters: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.float64]]:
+def plan(n_clusters: int, n_resamples: int, seed: int) -> Iterator[NDArray[Any]]:
     """Yield blocks of resampling counts, one row a resample, one column a cluster.
 
     Every row sums to `n_clusters`. The same arguments give the same counts, whatever is measured,
@@ -24,10 +24,9 @@ def plan(n_clusters: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.fl
         kept = _kept(n_clusters, n_resamples, seed)
         step = max(1, _CHUNK // n_clusters)
         for start in range(0, n_resamples, step):
-            yield kept[start : start + step].astype(np.float64)
+            yield kept[start : start + step]
         return
-    for block in _draw(n_clusters, n_resamples, seed):
-        yield block.astype(np.float64, copy=False)
+    yield from _draw(n_clusters, n_resamples, seed)
 
 
 @lru_cache(maxsize=4)
@@ -42,47 +41,60 @@ def _draw(n_clusters: int, n_resamples: int, seed: int) -> Iterator[NDArray[Any]
     small = n_clusters <= 1 << 12
     step = max(1, (1 << 17 if small else _CHUNK) // max(n_clusters, 1))
     dtype: Any = np.uint16 if n_clusters <= 1 << 16 else np.uint32
+    room = np.empty((step if small else 0, n_clusters), dtype=np.int64)
+    offset = (np.arange(len(room), dtype=np.int64) * n_clusters)[:, None]
     for start in range(0, n_resamples, step):
         rows = min(step, n_resamples - start)
         drawn = rng.integers(0, n_clusters, size=(rows, n_clusters), dtype=dtype)
         if small:
-            place = drawn.astype(np.int64) + (np.arange(rows) * n_clusters)[:, None]
+            place = np.add(drawn, offset[:rows], dtype=np.int64, casting="unsafe", out=room[:rows])
             yield np.bincount(place.ravel(), minlength=rows * n_clusters).reshape(rows, n_clusters)
             continue
-        block = np.empty((rows, n_clusters))
+        block = np.empty((rows, n_clusters), dtype=np.float32)
         for row, picks in zip(block, drawn, strict=True):
             row[:] = np.bincount(picks, minlength=n_clusters)
         yield block
 
 
 def draw_sums(
-    sums: NDArray[np.float64], n_resamples: int, seed: int, *, progress: bool = False
+    sums: NDArray[Any], n_resamples: int, seed: int, *, progress: bool = False
 ) -> NDArray[np.float64]:
-    """Resample clusters: (measures, clusters) sums to (measures, n_resamples) sums.
+    """Resample clusters: (measures, clusters) sums to (measures, n_resamples) sums."""
+    rows, index = draw_rows(sums, n_resamples, seed, progress=progress)
+    return rows[index]
 
-    Measures that are equal for every cluster, and measures that repeat another one, are multiplied once.
+
+def draw_rows(
+    sums: NDArray[Any], n_resamples: int, seed: int, *, progress: bool = False
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Resample clusters; return distinct rows of draws, and which row each measure has.
+
+    Measures that repeat another one, and measures that are equal for every cluster, cost nothing.
     """
     sums = np.asarray(sums, dtype=np.float64)
     n_clusters = sums.shape[1]
-    constant = (sums == sums[:, :1]).all(axis=1)
-    varying = np.flatnonzero(~constant)
-    unique, inverse = _unique_rows(sums[varying])
-    out = np.empty((unique.shape[0], n_resamples))
-    transposed = np.ascontiguousarray(unique.T)
+    unique, index = _unique_rows(sums)
+    flat = (unique == unique[:, :1]).all(axis=1)
+    moving = np.flatnonzero(~flat)
+    rows = np.empty((unique.shape[0], n_resamples))
+    rows[flat] = unique[flat, :1] * n_clusters
+    if not len(moving):
+        return rows, index
+    # Single precision keeps whole numbers exact below 2^24, and fractions to 1e-7.
+    exact = np.abs(unique).max(initial=0.0) * n_clusters < 1 << 24
+    dtype: Any = np.float32 if exact else np.float64
+    transposed = np.ascontiguousarray(unique[moving].T, dtype=dtype)
     bar = _bar(n_clusters, n_resamples) if progress else None
-    if unique.shape[0]:
-        start = 0
-        for block in plan(n_clusters, n_resamples, seed):
-            out[:, start : start + block.shape[0]] = (block @ transposed).T
-            start += block.shape[0]
-            if bar is not None:
-                bar.update(block.shape[0])
+    start = 0
+    for block in plan(n_clusters, n_resamples, seed):
+        end = start + block.shape[0]
+        rows[moving, start:end] = (block.astype(dtype, copy=False) @ transposed).T
+        start = end
+        if bar is not None:
+            bar.update(block.shape[0])
     if bar is not None:
         bar.close()
-    drawn = np.empty((sums.shape[0], n_resamples))
-    drawn[varying] = out[inverse]
-    drawn[constant] = sums[constant, :1] * n_clusters
-    return drawn
+    return rows, index
 
 
 def _unique_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
