@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import shutil
@@ -14,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from icgkit.errors import SchemaError
+from icgkit.errors import CallError, SchemaError
 from icgkit.notebooks import Notebook, shared_imports
 from icgkit.paths import project_root
 
@@ -47,14 +48,15 @@ class Workers:
         from icgkit.kernel import end_kernels, warm_server
 
         (self.work / "notebooks").mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(self.work / "stage", ignore_errors=True)
         threads = max(1, (os.cpu_count() or 1) // self.jobs)
         with (
+            _alone(self.work / "lock"),
             _terminable(),
             warm_server(*shared_imports(notebooks), POLARS_MAX_THREADS=str(threads)),
             ThreadPoolExecutor(self.jobs) as pool,
             tqdm(total=len(notebooks), unit="notebook", disable=None) as bar,
         ):
+            shutil.rmtree(self.work / "stage", ignore_errors=True)
             _import_papermill()
             futures: list[Future[Run]] = [pool.submit(self._one, n, shared[n.name]) for n in notebooks]
             try:
@@ -68,7 +70,7 @@ class Workers:
                 self._stop.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 end_kernels()
-        shutil.rmtree(self.work / "stage", ignore_errors=True)
+                shutil.rmtree(self.work / "stage", ignore_errors=True)
 
     def _one(self, notebook: Notebook, given: dict[str, Any]) -> Run:
         start = time.monotonic()
@@ -81,9 +83,7 @@ class Workers:
         except Exception as exc:
             return Run(notebook.name, time.monotonic() - start, _short(exc))
         finally:
-            from jupyter_core.utils import ensure_event_loop
-
-            ensure_event_loop().close()  # The loop that jupyter_client made for this thread.
+            _close_loop()
 
     def _execute(self, notebook: Notebook, parameters: dict[str, Any]) -> None:
         import papermill
@@ -131,6 +131,18 @@ def _short(exc: Exception) -> str:
     return f"{type(exc).__name__}: {lines[0] if lines else 'no message'}"[:500]
 
 
+def _close_loop() -> None:
+    """End the event loop that jupyter_client made for this thread, with what still waits in it."""
+    from jupyter_core.utils import ensure_event_loop
+
+    loop = ensure_event_loop()
+    waiting = asyncio.all_tasks(loop)
+    for task in waiting:
+        task.cancel()
+    loop.run_until_complete(asyncio.gather(*waiting, return_exceptions=True))
+    loop.close()
+
+
 def _import_papermill() -> None:
     """Import papermill without the grammar of internationalised addresses.
 
@@ -140,11 +152,32 @@ def _import_papermill() -> None:
     absent = "rfc3987_syntax" not in sys.modules
     if absent:
         sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
+    forbidden, sys.dont_write_bytecode = sys.dont_write_bytecode, False  # As for the kernels.
     try:
         import papermill  # noqa: F401
     finally:
+        sys.dont_write_bytecode = forbidden
         if absent:
             del sys.modules["rfc3987_syntax"]
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Hold a lock on the results' folder; the system lets go of it if we are killed."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    with open(path, "w") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise CallError(
+                f"another icgkit reproduce is writing to {path.parent.parent}",
+                remedy="wait for it, or give another --out",
+            ) from None
+        yield
 
 
 @contextlib.contextmanager

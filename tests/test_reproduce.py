@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from icgkit.cli import app
-from icgkit.errors import SchemaError, UnknownName
+from icgkit.errors import CallError, SchemaError, UnknownName
 from icgkit.kernel import warm_server
 from icgkit.reproduce import check, reproduce
 
@@ -153,6 +153,16 @@ def test_out_parameter_is_due(project: Path, make_notebook: Make) -> None:
     make_notebook("a", "x = 1", parameters="seed = 1")
     with pytest.raises(SchemaError, match="no parameter 'out'"):
         reproduce()
+
+
+def test_two_runs_do_not_write_to_one_folder(project: Path, make_notebook: Make) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    make_notebook("a", saving("T1"))
+    (project / "figures/.reproduce").mkdir(parents=True)
+    with open(project / "figures/.reproduce/lock", "w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        with pytest.raises(CallError, match="another icgkit reproduce"):
+            reproduce()
 
 
 def test_check_names_each_number(project: Path, make_notebook: Make) -> None:
