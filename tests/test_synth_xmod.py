@@ -72,7 +72,9 @@ def test_feasts_fall_where_they_should(year: int) -> None:
 
 
 def test_known_moons() -> None:
-    assert abs(moon_age(datetime.date(2024, 4, 8)) - 1) < 0.04 or moon_age(datetime.date(2024, 4, 8)) < 0.04  # solar eclipse
+    assert (
+        abs(moon_age(datetime.date(2024, 4, 8)) - 1) < 0.04 or moon_age(datetime.date(2024, 4, 8)) < 0.04
+    )  # solar eclipse
     assert abs(moon_age(datetime.date(2025, 3, 14)) - 0.5) < 0.04  # lunar eclipse
     bright = [np.asarray(moon(60, a).convert("L"), float).mean() for a in (0.02, 0.25, 0.5)]
     assert bright == sorted(bright)
@@ -81,7 +83,11 @@ def test_known_moons() -> None:
 def test_every_word_with_goods_is_in_the_pool_and_every_picture_exists() -> None:
     assert set(GOODS) <= set(SIGN_WORDS)
     glyph("bread", 8)
-    named = {g for g, _ in GOODS.values()} | {p for p, _ in PLATES.values()} | {str(f["picture"]) for f in FEASTS.values()}
+    named = (
+        {g for g, _ in GOODS.values()}
+        | {p for p, _ in PLATES.values()}
+        | {str(f["picture"]) for f in FEASTS.values()}
+    )
     assert named <= set(ICONS)
 
 

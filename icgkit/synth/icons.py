@@ -10,6 +10,9 @@ from PIL import Image
 from icgkit.errors import UnknownName
 from icgkit.synth.scenery import RGB, Pen, mix
 
+# One call, one stroke, one row a line.
+# fmt: off
+
 WHITE: RGB = (252, 252, 250)
 DARK: RGB = (52, 48, 50)
 ICONS: dict[str, Callable[[Pen], None]] = {}

@@ -7,6 +7,9 @@ import math
 from icgkit.synth.icons import DARK, WHITE, icon
 from icgkit.synth.scenery import Pen
 
+# One call, one stroke, one row a line.
+# fmt: off
+
 
 @icon("penguin")
 def _penguin(p: Pen) -> None:
@@ -83,7 +86,7 @@ def _bee(p: Pen) -> None:
 @icon("tower")
 def _tower(p: Pen) -> None:
     c = (112, 92, 78)
-    p.poly([(0.2, 0.96), (0.34, 0.96), (0.44, 0.7), (0.56, 0.7), (0.66, 0.96), (0.8, 0.96), (0.6, 0.6), (0.53, 0.12), (0.47, 0.12), (0.4, 0.6)], c)  # fmt: skip
+    p.poly([(0.2, 0.96), (0.34, 0.96), (0.44, 0.7), (0.56, 0.7), (0.66, 0.96), (0.8, 0.96), (0.6, 0.6), (0.53, 0.12), (0.47, 0.12), (0.4, 0.6)], c)
     p.rect(0.32, 0.68, 0.68, 0.73, c)
     p.rect(0.4, 0.46, 0.6, 0.5, c)
     p.line([(0.5, 0.14), (0.5, 0.02)], c, 0.2)
@@ -109,7 +112,7 @@ def _pagoda(p: Pen) -> None:
         for x in (-0.4, 0, 0.4):
             p.rect(0.5 + x * half - 0.02, y - 0.08, 0.5 + x * half + 0.02, y + 0.06, (150, 52, 44))
         top = y - 0.09
-        p.poly([(0.5 - half - 0.1, top - 0.02), (0.5 - half * 0.6, top - 0.08), (0.5 + half * 0.6, top - 0.08), (0.5 + half + 0.1, top - 0.02), (0.5 + half, top + 0.03), (0.5 - half, top + 0.03)], (176, 48, 44))  # fmt: skip
+        p.poly([(0.5 - half - 0.1, top - 0.02), (0.5 - half * 0.6, top - 0.08), (0.5 + half * 0.6, top - 0.08), (0.5 + half + 0.1, top - 0.02), (0.5 + half, top + 0.03), (0.5 - half, top + 0.03)], (176, 48, 44))
     p.line([(0.5, 0.12), (0.5, 0.0)], (120, 90, 50), 0.3)
 
 
@@ -165,7 +168,7 @@ def _xmastree(p: Pen) -> None:
         p.poly([(0.5 - h, y), (0.5 + h, y), (0.5, y - 0.34)], (38, 112, 72))
     for x, y, c in ((0.36, 0.76, 0), (0.6, 0.7, 1), (0.46, 0.56, 2), (0.6, 0.5, 0), (0.5, 0.34, 1), (0.7, 0.8, 2)):
         p.disc(x, y, 0.38, ((220, 50, 54), (250, 206, 80), (90, 160, 220))[c])
-    star = [(0.5 + (0.1 if k % 2 == 0 else 0.045) * math.sin(k * math.pi / 5), 0.1 - (0.1 if k % 2 == 0 else 0.045) * math.cos(k * math.pi / 5)) for k in range(10)]  # fmt: skip
+    star = [(0.5 + (0.1 if k % 2 == 0 else 0.045) * math.sin(k * math.pi / 5), 0.1 - (0.1 if k % 2 == 0 else 0.045) * math.cos(k * math.pi / 5)) for k in range(10)]
     p.poly(star, (252, 206, 70))
 
 

@@ -7,12 +7,15 @@ import math
 from icgkit.synth.icons import DARK, WHITE, icon
 from icgkit.synth.scenery import Pen
 
+# One call, one stroke, one row a line.
+# fmt: off
+
 
 @icon("opera")
 def _opera(p: Pen) -> None:
     p.rect(0.04, 0.78, 0.96, 0.9, (176, 150, 124))
     for x, h, w in ((0.08, 0.34, 0.26), (0.28, 0.52, 0.3), (0.5, 0.42, 0.26), (0.7, 0.3, 0.22)):
-        p.poly([(x, 0.78), (x + 0.05, 0.78 - h * 0.7), (x + w * 0.8, 0.78 - h), (x + w * 0.9, 0.78 - h * 0.45), (x + w, 0.78)], (246, 243, 234))  # fmt: skip
+        p.poly([(x, 0.78), (x + 0.05, 0.78 - h * 0.7), (x + w * 0.8, 0.78 - h), (x + w * 0.9, 0.78 - h * 0.45), (x + w, 0.78)], (246, 243, 234))
         p.line([(x + 0.02, 0.78), (x + w * 0.8, 0.78 - h)], (200, 194, 182), 0.16)
     for k in range(5):
         p.arc(0.12 + k * 0.19, 0.92, 0.9, 20, 160, (90, 156, 196), 0.3)

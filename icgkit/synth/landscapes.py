@@ -7,6 +7,9 @@ from functools import partial
 
 from icgkit.synth.scenery import KINDS, RGB, Pen, cloud, fir, house, kind, mix, palm, skyline, sun, tree
 
+# One call, one stroke, one row a line.
+# fmt: off
+
 WHITE: RGB = (250, 251, 252)
 
 
@@ -38,7 +41,7 @@ def _snow(p: Pen) -> None:
         p.poly([(x - w * p.u, 0.78), (x + w * p.u, 0.78), (x, 0.78 - h * p.v)], (122, 140, 164))
         cap = 0.36
         left, right = (x - w * cap * p.u, 0.78 - h * (1 - cap) * p.v), (x + w * cap * p.u, 0.78 - h * (1 - cap) * p.v)
-        zig = [(x + w * cap * 0.4 * p.u, right[1] - 0.5 * p.v), (x, right[1] + 0.1 * p.v), (x - w * cap * 0.4 * p.u, left[1] - 0.5 * p.v)]  # fmt: skip
+        zig = [(x + w * cap * 0.4 * p.u, right[1] - 0.5 * p.v), (x, right[1] + 0.1 * p.v), (x - w * cap * 0.4 * p.u, left[1] - 0.5 * p.v)]
         p.poly([left, (x, 0.78 - h * p.v), right, *zig], WHITE)
     p.hill(0.74, 0.05, (236, 242, 248), 1.3)
     p.hill(0.86, 0.03, (218, 228, 240), 1.8)
@@ -102,16 +105,16 @@ def _harbour(p: Pen) -> None:
     p.sky((156, 204, 228), (236, 240, 232), 0.55)
     p.hill(0.5, 0.04, (134, 160, 140), 1.1)
     for k in range(6):
-        house(p, 0.06 + k * 0.17, 0.56, 1.5, [(236, 196, 120), (214, 110, 88), (240, 232, 214), (130, 170, 190)][k % 4], (150, 72, 58))  # fmt: skip
+        house(p, 0.06 + k * 0.17, 0.56, 1.5, [(236, 196, 120), (214, 110, 88), (240, 232, 214), (130, 170, 190)][k % 4], (150, 72, 58))
     p.rect(0, 0.56, 1, 1, (52, 118, 158))
     for _ in range(12):
         x, y = p.rng.random(), p.rng.uniform(0.62, 0.97)
         p.line([(x, y), (x + 0.9 * p.u, y)], (108, 168, 198), 0.08)
     for x, y, s, c in ((0.28, 0.78, 1.9, (196, 60, 56)), (0.72, 0.88, 2.5, (34, 62, 110))):
-        p.poly([(x - s * 0.6 * p.u, y), (x + s * 0.6 * p.u, y), (x + s * 0.4 * p.u, y + s * 0.25 * p.v), (x - s * 0.4 * p.u, y + s * 0.25 * p.v)], c)  # fmt: skip
+        p.poly([(x - s * 0.6 * p.u, y), (x + s * 0.6 * p.u, y), (x + s * 0.4 * p.u, y + s * 0.25 * p.v), (x - s * 0.4 * p.u, y + s * 0.25 * p.v)], c)
         p.line([(x, y), (x, y - s * 1.2 * p.v)], (90, 66, 50), 0.1)
         p.poly([(x + 0.08 * p.u, y - s * 1.15 * p.v), (x + 0.08 * p.u, y - 0.15 * p.v), (x + s * 0.55 * p.u, y - 0.15 * p.v)], WHITE)
-        p.poly([(x - 0.08 * p.u, y - s * 0.95 * p.v), (x - 0.08 * p.u, y - 0.15 * p.v), (x - s * 0.4 * p.u, y - 0.15 * p.v)], (240, 226, 200))  # fmt: skip
+        p.poly([(x - 0.08 * p.u, y - s * 0.95 * p.v), (x - 0.08 * p.u, y - 0.15 * p.v), (x - s * 0.4 * p.u, y - 0.15 * p.v)], (240, 226, 200))
 
 
 @kind("farm")
@@ -165,10 +168,10 @@ def _part_of_day(p: Pen, top: RGB, low: RGB, light: str, ground: RGB, windows: R
     tree(p, 0.86, 0.88, 3.2, mix((74, 140, 80), (20, 24, 50), 0.6 if dark else 0.0))
 
 
-KINDS["morning"] = partial(_part_of_day, top=(150, 180, 220), low=(255, 214, 170), light="rise", ground=(150, 180, 120), windows=(150, 180, 200))  # fmt: skip
-KINDS["noon"] = partial(_part_of_day, top=(70, 160, 226), low=(196, 230, 246), light="high", ground=(122, 188, 98), windows=(130, 170, 196))  # fmt: skip
-KINDS["evening"] = partial(_part_of_day, top=(92, 64, 128), low=(255, 170, 96), light="set", ground=(96, 74, 86), windows=(252, 206, 104))  # fmt: skip
-KINDS["midnight"] = partial(_part_of_day, top=(12, 18, 48), low=(48, 54, 104), light="moon", ground=(34, 44, 72), windows=(252, 214, 112))  # fmt: skip
+KINDS["morning"] = partial(_part_of_day, top=(150, 180, 220), low=(255, 214, 170), light="rise", ground=(150, 180, 120), windows=(150, 180, 200))
+KINDS["noon"] = partial(_part_of_day, top=(70, 160, 226), low=(196, 230, 246), light="high", ground=(122, 188, 98), windows=(130, 170, 196))
+KINDS["evening"] = partial(_part_of_day, top=(92, 64, 128), low=(255, 170, 96), light="set", ground=(96, 74, 86), windows=(252, 206, 104))
+KINDS["midnight"] = partial(_part_of_day, top=(12, 18, 48), low=(48, 54, 104), light="moon", ground=(34, 44, 72), windows=(252, 214, 112))
 
 
 def _season(p: Pen, top: RGB, low: RGB, ground: RGB, crown: RGB | None, extra: str) -> None:
@@ -197,10 +200,10 @@ def _season(p: Pen, top: RGB, low: RGB, ground: RGB, crown: RGB | None, extra: s
         _flakes(p, 34)
 
 
-KINDS["spring"] = partial(_season, top=(150, 206, 236), low=(234, 244, 236), ground=(136, 190, 100), crown=(244, 178, 200), extra="spring")  # fmt: skip
-KINDS["summer"] = partial(_season, top=(70, 164, 228), low=(206, 234, 240), ground=(110, 176, 76), crown=(60, 138, 66), extra="summer")  # fmt: skip
-KINDS["autumn"] = partial(_season, top=(190, 200, 204), low=(244, 226, 196), ground=(176, 146, 84), crown=(220, 118, 44), extra="autumn")  # fmt: skip
-KINDS["winter"] = partial(_season, top=(158, 180, 204), low=(226, 234, 242), ground=(240, 244, 250), crown=None, extra="winter")  # fmt: skip
+KINDS["spring"] = partial(_season, top=(150, 206, 236), low=(234, 244, 236), ground=(136, 190, 100), crown=(244, 178, 200), extra="spring")
+KINDS["summer"] = partial(_season, top=(70, 164, 228), low=(206, 234, 240), ground=(110, 176, 76), crown=(60, 138, 66), extra="summer")
+KINDS["autumn"] = partial(_season, top=(190, 200, 204), low=(244, 226, 196), ground=(176, 146, 84), crown=(220, 118, 44), extra="autumn")
+KINDS["winter"] = partial(_season, top=(158, 180, 204), low=(226, 234, 242), ground=(240, 244, 250), crown=None, extra="winter")
 
 
 def _weather(p: Pen, top: RGB, low: RGB, kind_: str) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import calendar
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
-from icgkit.synth.base import EdgeSpec, NodeSpec
+from icgkit.synth.base import EdgeSpec, Fact, NodeSpec
 from icgkit.synth.canvas import Canvas
 from icgkit.synth.scenery import RGB, mix
 
@@ -21,13 +22,21 @@ def node(
     *, strength: str = "strong",
 ) -> NodeSpec:  # fmt: skip
     """Return a node whose phrase variants are written in one string each, set apart by `|`."""
-    parts = [tuple(p.strip() for p in text.split("|")) for text in (region, clean, update, reason, anon)]
-    return NodeSpec(element, subtype, *parts, strength=strength)
+    r, c, u, why, quiet = (
+        tuple(p.strip() for p in t.split("|")) for t in (region, clean, update, reason, anon)
+    )
+    return NodeSpec(element, subtype, r, c, u, why, quiet, strength)
 
 
 def edge(a: str, b: str, kind: str, description: str) -> EdgeSpec:
     """Return an edge between two nodes, description variants set apart by `|`."""
     return EdgeSpec(a, b, kind, tuple(p.strip() for p in description.split("|")))
+
+
+def fact_pair(kind: str, node_: str, sides: Iterable[dict[str, Any]]) -> Fact:
+    """Return a fact from its values before and after the edit, in this order."""
+    before, after = sides
+    return Fact(kind, node_, before, after)
 
 
 def fit(texts: Sequence[str], family: str, width: float, size: int, least: int = 11) -> int:
@@ -74,7 +83,11 @@ def shade(c: Canvas, box: Box, radius: float = 8, depth: int = 5, strength: int 
     """Lay a soft drop shadow for a card."""
     x0, y0, x1, y1 = box
     for k in range(depth, 0, -1):
-        c.rect((x0 - k + 3, y0 - k + 5, x1 + k + 3, y1 + k + 5), (20, 20, 30, strength // depth), radius=radius + k)
+        c.rect(
+            (x0 - k + 3, y0 - k + 5, x1 + k + 3, y1 + k + 5),
+            (20, 20, 30, strength // depth),
+            radius=radius + k,
+        )
 
 
 def paper(c: Canvas, box: Box, color: RGB, seed: int, grain: float = 3.0, streak: bool = False) -> None:
@@ -82,8 +95,10 @@ def paper(c: Canvas, box: Box, color: RGB, seed: int, grain: float = 3.0, streak
     x0, y0, x1, y1 = (round(v) for v in box)
     w, h = x1 - x0, y1 - y0
     rng = np.random.default_rng(seed)
-    coarse = rng.normal(0, grain, (h // 3 + 1, (w // 40 if streak else w // 3) + 1))
-    field = Image.fromarray(np.clip(coarse * 4 + 128, 0, 255).astype(np.uint8)).resize((w, h), Image.Resampling.BICUBIC)
+    coarse = rng.normal(0, grain * 0.55, (h // 4 + 1, (w // 40 if streak else w // 4) + 1))
+    field = Image.fromarray(np.clip(coarse * 4 + 128, 0, 255).astype(np.uint8)).resize(
+        (w, h), Image.Resampling.BICUBIC
+    )
     offset = (np.asarray(field, float) - 128) / 4
     rgb = np.clip(np.array(color, float)[None, None] + offset[..., None], 0, 255).astype(np.uint8)
     c.paste(Image.fromarray(rgb), (x0, y0))
@@ -95,7 +110,9 @@ def planks(c: Canvas, box: Box, color: RGB, seed: int, rows: int = 6) -> None:
     rng = np.random.default_rng(seed)
     for k in range(rows):
         a, b = y0 + (y1 - y0) * k / rows, y0 + (y1 - y0) * (k + 1) / rows
-        tone = mix(color, (255, 240, 220) if rng.random() < 0.5 else (40, 26, 18), float(rng.uniform(0, 0.14)))
+        tone = mix(
+            color, (255, 240, 220) if rng.random() < 0.5 else (40, 26, 18), float(rng.uniform(0, 0.14))
+        )
         paper(c, (x0, a, x1, b), tone, seed + k, 5, streak=True)
         c.rect((x0, b - 2, x1, b), mix(color, (20, 12, 8), 0.5))
 
@@ -108,11 +125,15 @@ def bricks(c: Canvas, box: Box, color: RGB, seed: int) -> None:
     for j in range((y1 - y0) // 18 + 1):
         for i in range(-1, (x1 - x0) // 46 + 2):
             x, y = i * 46 + (23 if j % 2 else 0), j * 18
-            wall.d.rectangle((x + 1, y + 1, x + 44, y + 16), fill=mix(color, (30, 20, 20), float(rng.uniform(0, 0.25))))
+            wall.d.rectangle(
+                (x + 1, y + 1, x + 44, y + 16), fill=mix(color, (30, 20, 20), float(rng.uniform(0, 0.25)))
+            )
     c.paste(wall.img, (x0, y0))
 
 
-def clock(c: Canvas, x: float, y: float, r: float, minutes: int, rim: RGB, face: RGB = (252, 250, 244)) -> None:
+def clock(
+    c: Canvas, x: float, y: float, r: float, minutes: int, rim: RGB, face: RGB = (252, 250, 244)
+) -> None:
     """Draw a dial that shows `minutes` after midnight."""
     c.ellipse((x - r, y - r, x + r, y + r), rim)
     q = r * 0.88
@@ -121,8 +142,15 @@ def clock(c: Canvas, x: float, y: float, r: float, minutes: int, rim: RGB, face:
     for k in range(12):
         a = k * math.pi / 6
         inner = 0.7 if k % 3 == 0 else 0.77
-        c.line([(x + math.sin(a) * r * f, y - math.cos(a) * r * f) for f in (inner, 0.83)], dark, 3 if k % 3 == 0 else 2)
-    for turn, length, width in ((minutes / 720, 0.46, max(3, r * 0.09)), (minutes % 60 / 60, 0.68, max(2, r * 0.055))):
+        c.line(
+            [(x + math.sin(a) * r * f, y - math.cos(a) * r * f) for f in (inner, 0.83)],
+            dark,
+            3 if k % 3 == 0 else 2,
+        )
+    for turn, length, width in (
+        (minutes / 720, 0.46, max(3, r * 0.09)),
+        (minutes % 60 / 60, 0.68, max(2, r * 0.055)),
+    ):
         a = turn * 2 * math.pi
         c.line([(x, y), (x + math.sin(a) * r * length, y - math.cos(a) * r * length)], dark, width)
     c.ellipse((x - r * 0.07, y - r * 0.07, x + r * 0.07, y + r * 0.07), rim)
@@ -141,11 +169,16 @@ def month_grid(
     for day in range(1, days + 1):
         row, column = divmod(first + day - 1, 7)
         x, y = x0 + (x1 - x0) * (column + 0.5) / 7, y0 + (y1 - y0) * (row + 1.6) / 7
-        c.text((x, y), str(day), (family, size), ink if column < 5 else mix(ink, (210, 50, 50), 0.7), anchor="mm")
+        c.text(
+            (x, y), str(day), (family, size), ink if column < 5 else mix(ink, (210, 50, 50), 0.7), anchor="mm"
+        )
 
 
-def bunting(c: Canvas, x0: float, x1: float, y: float, sag: float, colors: Sequence[RGB], n: int = 14) -> None:
+def bunting(
+    c: Canvas, x0: float, x1: float, y: float, sag: float, colors: Sequence[RGB], n: int = 14
+) -> None:
     """Hang a string of little flags."""
+
     def at(t: float) -> tuple[float, float]:
         return x0 + (x1 - x0) * t, y + sag * 4 * t * (1 - t)
 

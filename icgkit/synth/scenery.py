@@ -132,7 +132,9 @@ def tree(p: Pen, x: float, y: float, s: float, crown: RGB | None, trunk: RGB = (
         lit = mix(crown, (255, 255, 255), 0.2)
         for _ in range(16):
             a, q = p.rng.uniform(0, 6.28), p.rng.uniform(0, 0.34)
-            p.disc(x + math.cos(a) * q * s * p.u, y + (-0.7 + math.sin(a) * q * 0.9) * s * p.v, 0.045 * s, lit)
+            p.disc(
+                x + math.cos(a) * q * s * p.u, y + (-0.7 + math.sin(a) * q * 0.9) * s * p.v, 0.045 * s, lit
+            )
 
 
 def palm(p: Pen, x: float, y: float, s: float) -> None:

@@ -6,8 +6,11 @@ import math
 
 from icgkit.synth.base import Ctx, Design, Fact, Values, template
 from icgkit.synth.canvas import Canvas
-from icgkit.synth.parts import edge, fit, node, notes, paper, shade
+from icgkit.synth.parts import edge, fact_pair, fit, node, notes, paper, shade
 from icgkit.synth.scenery import mix
+
+# One call, one stroke, one row a line.
+# fmt: off
 
 VIS, NUM = "semantic_visual_data", "semantic_numerical"
 
@@ -24,7 +27,7 @@ def bars(ctx: Ctx) -> Design:
         ("Loans by shelf", "loans", ["Crime", "Travel", "Poetry", "Comics", "Maps"]),
         ("Bikes repaired", "bikes", ["Jan", "Feb", "Mar", "Apr", "May"]),
         ("Trees planted", "trees", ["Oak", "Elm", "Lime", "Ash", "Plane"]),
-    ])  # fmt: skip
+    ])
     k = ctx.rng.choice([4, 5])
     at = ctx.rng.randrange(k)
     values = [x for x in ctx.rng.sample(range(15, 99), 12) if x not in (edit.old["value"], edit.new["value"])][: k - 1]
@@ -81,9 +84,9 @@ def bars(ctx: Ctx) -> Design:
         ],
         edges=[edge("bar", "sum", "sum", "the bar is one part of the total|all bars together give the total|total and bar heights must tally")],
         facts=[Fact("length", "bar", {"value": edit.old["value"]}, {"value": edit.new["value"]}),
-               Fact("sum", "sum", *({"terms": [i["value"], *values], "result": i["value"] + rest} for i in (edit.old, edit.new)))],
+               fact_pair("sum", "sum", ({"terms": [i["value"], *values], "result": i["value"] + rest} for i in (edit.old, edit.new)))],
         look="flat",
-    )  # fmt: skip
+    )
 
 
 @template("semantic_chart_gauge", nodes=(VIS, NUM), edits=("percent", "number"))
@@ -149,9 +152,9 @@ def gauge(ctx: Ctx) -> Design:
                  "the complement to the full range depends on the reading|two parts of a whole, and one was edited|it is what the edited share leaves over"),
         ],
         edges=[edge("needle", "rest", "complement", "needle and remainder share out the scale|what lies beyond the needle is the remainder|both derive from one reading")],
-        facts=[Fact("angle", "needle", *({"value": i["value"], "full": 150} for i in (edit.old, edit.new))),
-               Fact("difference", "rest", *({"start": i["value"], "end": 100, "result": 100 - i["value"]} for i in (edit.old, edit.new)))],
-    )  # fmt: skip
+        facts=[fact_pair("angle", "needle", ({"value": i["value"], "full": 150} for i in (edit.old, edit.new))),
+               fact_pair("difference", "rest", ({"start": i["value"], "end": 100, "result": 100 - i["value"]} for i in (edit.old, edit.new)))],
+    )
 
 
 @template("semantic_chart_donut", nodes=(VIS, NUM), edits=("percent",))
@@ -216,10 +219,10 @@ def donut(ctx: Ctx) -> Design:
                  "shares of a whole are complements|there are just two portions and one was edited|whatever one part gains the other loses"),
         ],
         edges=[edge("ring", "rest", "complement", "the second arc shows this share|legend share and second arc agree|the remaining arc is as large as this figure")],
-        facts=[Fact("angle", "ring", *({"value": i["value"], "full": 100} for i in (edit.old, edit.new))),
-               Fact("difference", "rest", *({"start": i["value"], "end": 100, "result": 100 - i["value"]} for i in (edit.old, edit.new)))],
+        facts=[fact_pair("angle", "ring", ({"value": i["value"], "full": 100} for i in (edit.old, edit.new))),
+               fact_pair("difference", "rest", ({"start": i["value"], "end": 100, "result": 100 - i["value"]} for i in (edit.old, edit.new)))],
         look="flat",
-    )  # fmt: skip
+    )
 
 
 @template("semantic_chart_fund", nodes=(VIS, NUM), edits=("percent",))
@@ -290,5 +293,5 @@ def fund(ctx: Ctx) -> Design:
         ],
         edges=[edge("mercury", "cash", "same value", "level and sum state one progress|the tube at that level stands for that sum|both express how far the collection is")],
         facts=[Fact("length", "mercury", {"value": edit.old["value"]}, {"value": edit.new["value"]}),
-               Fact("ratio", "cash", *({"part": aim * i["value"] // 100, "whole": aim, "percent": i["value"]} for i in (edit.old, edit.new)))],
-    )  # fmt: skip
+               fact_pair("ratio", "cash", ({"part": aim * i["value"] // 100, "whole": aim, "percent": i["value"]} for i in (edit.old, edit.new)))],
+    )

@@ -9,6 +9,9 @@ from icgkit.synth.parts import edge, fit, ink_on, node, notes, paper, planks, sh
 from icgkit.synth.scenery import mix
 from icgkit.synth.world import PLATES
 
+# One call, one stroke, one row a line.
+# fmt: off
+
 CAT = "semantic_categorical"
 
 
@@ -75,7 +78,7 @@ def menu(ctx: Ctx) -> Design:
         ],
         edges=[edge("icon", "made", "same class", "drawing and ingredients describe one dish|what is drawn is among the ingredients|both characterise the same food"),
                edge("made", "warn", "derived", "allergens come from the ingredients|each warning has its ingredient|the warning follows from the list")],
-    )  # fmt: skip
+    )
 
 
 @template("semantic_kind_jar", nodes=(CAT, CAT, CAT), edits=("fruit",))
@@ -152,7 +155,7 @@ def jar(ctx: Ctx) -> Design:
         ],
         edges=[edge("fruit", "fill", "same sort", "drawn fruit and contents are one sort|the jam is cooked from the drawn fruit|both have the look of one fruit"),
                edge("fruit", "taste", "same sort", "that fruit tastes so|picture and words describe one sort|words characterise the fruit drawn")],
-    )  # fmt: skip
+    )
 
 
 @template("semantic_kind_plaque", nodes=(CAT, CAT, CAT), edits=("animal",))
@@ -221,7 +224,7 @@ def plaque(ctx: Ctx) -> Design:
         ],
         edges=[edge("group", "food", "same kind", "class and diet are of one animal|both rows describe one kind|rows of one plaque describe one animal"),
                edge("food", "home", "same kind", "the food is found in that range|diet and range fit each other|what is eaten grows or lives there")],
-    )  # fmt: skip
+    )
 
 
 @template("semantic_kind_luggage", nodes=(CAT, CAT), edits=("city",))
@@ -256,7 +259,7 @@ def luggage(ctx: Ctx) -> Design:
         if ctx.n > 1:
             with c.element("country"):
                 c.text((x1 - 44, ty + 44 if not flip else cy + 50), v["country"], (head, 26), (90, 86, 84), anchor="rm")
-        bx = x1 - 250
+        bx = x1 - 250.0
         for b in bars:
             c.rect((bx, y1 - 84, bx + b * 0.7, y1 - 34), (30, 30, 34))
             bx += b + 2.6
@@ -283,4 +286,4 @@ def luggage(ctx: Ctx) -> Design:
                  "the state the destination lies in is another|a larger unit contains the one named|the attribute describes where the former one lies"),
         ],
         edges=[edge("code", "country", "same city", "the airport lies in that country|code and country are of one city|both describe one destination")],
-    )  # fmt: skip
+    )

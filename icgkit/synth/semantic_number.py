@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from icgkit.synth.base import Ctx, Design, Fact, Values, template
+from icgkit.synth.base import Ctx, Design, Values, template
 from icgkit.synth.canvas import Canvas
 from icgkit.synth.icons import glyph
-from icgkit.synth.parts import edge, fit, ink_on, node, notes, paper, planks, shade
+from icgkit.synth.parts import edge, fact_pair, fit, ink_on, node, notes, paper, planks, shade
 from icgkit.synth.scenery import mix
+
+# One call, one stroke, one row a line.
+# fmt: off
 
 NUM = "semantic_numerical"
 
@@ -17,7 +20,7 @@ def shelf(ctx: Ctx) -> Design:
     edit, pal, size = ctx.edit(), ctx.palette(), ctx.size("wide")
     w, h = size
     head, body = ctx.face("display"), ctx.face("sans")
-    goods = ctx.rng.choice([("Walking boots", "shoe"), ("Clay jug", "vase"), ("Road bike", "bicycle"), ("Tennis set", "racket"), ("Long player", "record"), ("Basket ball", "ball")])  # fmt: skip
+    goods = ctx.rng.choice([("Walking boots", "shoe"), ("Clay jug", "vase"), ("Road bike", "bicycle"), ("Tennis set", "racket"), ("Long player", "record"), ("Basket ball", "ball")])
     full = ctx.rng.randrange(80, 420, 20)
     pay, saved = ([full * (100 - i["value"]) // 100 for i in (edit.old, edit.new)], [full * i["value"] // 100 for i in (edit.old, edit.new)])
     left, seed = ctx.chance(0.5), ctx.seed()
@@ -69,10 +72,10 @@ def shelf(ctx: Ctx) -> Design:
         ],
         edges=[edge("pay", "saved", "sum", "amount paid and saving add up to the list price|together they make the full price|what is paid plus what is kept is the list price")],
         facts=[
-            Fact("percent_off", "pay", *({"list": full, "percent": i["value"], "result": p} for i, p in zip((edit.old, edit.new), pay, strict=True))),
-            Fact("ratio", "saved", *({"part": s, "whole": full, "percent": i["value"]} for i, s in zip((edit.old, edit.new), saved, strict=True))),
+            fact_pair("percent_off", "pay", ({"list": full, "percent": i["value"], "result": p} for i, p in zip((edit.old, edit.new), pay, strict=True))),
+            fact_pair("ratio", "saved", ({"part": s, "whole": full, "percent": i["value"]} for i, s in zip((edit.old, edit.new), saved, strict=True))),
         ],
-    )  # fmt: skip
+    )
 
 
 @template("semantic_num_invoice", nodes=(NUM, NUM, NUM), edits=("number", "price"))
@@ -112,7 +115,7 @@ def invoice(ctx: Ctx) -> Design:
                 a, b = other[k - (k > at)]
                 rows.append((things[k], str(b), f"${a}", f"${a * b}", False))
         for k, (name, q, u, amount, ours) in enumerate(rows):
-            y = 196 + 46 * k
+            y: float = 196 + 46 * k
             c.text((66, y), name, (body, 17), pal.ink)
             for x, t, is_target in ((xs[0], q, not unit_edit), (xs[1], u, unit_edit)):
                 if ours and is_target:
@@ -166,11 +169,11 @@ def invoice(ctx: Ctx) -> Design:
         edges=[edge("amount", "sub", "sum", "the row amount is a term of the subtotal|the subtotal contains this row|one is added into the other"),
                edge("sub", "total", "sum", "the total is subtotal plus delivery|both differ by the delivery charge|delivery is all that lies between them")],
         facts=[
-            Fact("product", "amount", *({"factors": [i["value"], factor], "result": a} for i, a in zip((edit.old, edit.new), amounts, strict=True))),
-            Fact("sum", "sub", *({"terms": [a, *(x * y for x, y in other)], "result": s} for a, s in zip(amounts, subs, strict=True))),
-            Fact("sum", "total", *({"terms": [s, ship], "result": s + ship} for s in subs)),
+            fact_pair("product", "amount", ({"factors": [i["value"], factor], "result": a} for i, a in zip((edit.old, edit.new), amounts, strict=True))),
+            fact_pair("sum", "sub", ({"terms": [a, *(x * y for x, y in other)], "result": s} for a, s in zip(amounts, subs, strict=True))),
+            fact_pair("sum", "total", ({"terms": [s, ship], "result": s + ship} for s in subs)),
         ],
-    )  # fmt: skip
+    )
 
 
 @template("semantic_num_recipe", nodes=(NUM, NUM, NUM), edits=("number",))
@@ -179,7 +182,7 @@ def recipe(ctx: Ctx) -> Design:
     edit, pal, size = ctx.edit(), ctx.palette(dark=False), ctx.size()
     w, h = size
     head, hand = ctx.face("script"), ctx.face("hand")
-    what, picture = ctx.rng.choice([("almond biscuits", "croissant"), ("berry tartlets", "tart"), ("plum dumplings", "dumpling"), ("cheese rolls", "bread"), ("apple fritters", "apple")])  # fmt: skip
+    what, picture = ctx.rng.choice([("almond biscuits", "croissant"), ("berry tartlets", "tart"), ("plum dumplings", "dumpling"), ("cheese rolls", "bread"), ("apple fritters", "apple")])
     stuff = ctx.rng.sample([("flour", 11), ("sugar", 6), ("butter", 7), ("milk", 9), ("oats", 8)], 3)
     icon_, seed = glyph(picture, 130), ctx.seed()
     lines = ctx.copy(ctx.distractors)
@@ -226,7 +229,7 @@ def recipe(ctx: Ctx) -> Design:
              f"{name} is given for {{old}} pieces at {per} g each, now {{new}} are made|the batch grows or shrinks to {{new}}, {name} with it|ingredients are in proportion to the number of pieces",
              "an amount is proportional to the edited count|scaling the batch scales each part of it|the ratio between the two has to stay")
         for k, (name, per) in enumerate(stuff)
-    ]  # fmt: skip
+    ]
     return Design(
         size, draw, edit, before=vals(edit.old["value"]), after=vals(edit.new["value"]),
         twin={"w0": "a cup", "w1": "two spoons", "w2": "some"},
@@ -234,8 +237,8 @@ def recipe(ctx: Ctx) -> Design:
         nodes=nodes,
         edges=[edge("w0", "w1", "proportion", "the mixing ratio of both ingredients stays|both scale by one factor|their proportion is the recipe"),
                edge("w1", "w2", "proportion", "neither may scale without the other|one factor for both amounts|the recipe fixes their ratio")],
-        facts=[Fact("product", f"w{k}", *({"factors": [i["value"], per], "result": i["value"] * per} for i in (edit.old, edit.new))) for k, (_, per) in enumerate(stuff)],
-    )  # fmt: skip
+        facts=[fact_pair("product", f"w{k}", ({"factors": [i["value"], per], "result": i["value"] * per} for i in (edit.old, edit.new))) for k, (_, per) in enumerate(stuff)],
+    )
 
 
 @template("semantic_num_score", nodes=(NUM, NUM), edits=("number",))
@@ -246,9 +249,9 @@ def score(ctx: Ctx) -> Design:
     led, sans = ctx.face("mono"), ctx.face("condensed")
     teams = ctx.rng.sample(["Rovers", "Herons", "Miners", "Comets", "Foxes", "Harbour"], 2)
     mine, theirs = ctx.rng.sample(range(98, 140), 2), ctx.rng.sample(range(12, 60), 3)
-    other = [ctx.rng.randrange(101, 109) for _ in range(2)] if ctx.chance(0.3) else [x for x in (7, 9)]
+    other = [ctx.rng.randrange(101, 109) for _ in range(2)] if ctx.chance(0.3) else [7, 9]
     total = [i["value"] + sum(other) for i in (edit.old, edit.new)]
-    theirs = [x for x in theirs if str(x) != edit.old.text][:2] + [8]
+    theirs = [*[x for x in theirs if str(x) != edit.old.text][:2], 8]
     rival = sum(theirs)
     board, lamp = ctx.rng.choice([((20, 24, 30), (255, 176, 46)), ((14, 34, 30), (126, 240, 130)), ((36, 18, 24), (255, 110, 90))])
     lines, at, seed = ctx.copy(ctx.distractors), ctx.rng.randrange(3), ctx.seed()
@@ -308,7 +311,7 @@ def score(ctx: Ctx) -> Design:
                  "a margin is the difference of two sums, one of which shifts|the comparison of both sides comes out differently|a difference downstream of the edit is spelled out"),
         ],
         edges=[edge("total", "lead", "difference", "the margin is this total minus the rival's|lead and total must tell the same margin|one is computed from the other")],
-        facts=[Fact("sum", "total", *({"terms": [i["value"], *other], "result": t} for i, t in zip((edit.old, edit.new), total, strict=True))),
-               Fact("difference", "lead", *({"start": min(rival, t), "end": max(rival, t), "result": abs(t - rival)} for t in total))],
+        facts=[fact_pair("sum", "total", ({"terms": [i["value"], *other], "result": t} for i, t in zip((edit.old, edit.new), total, strict=True))),
+               fact_pair("difference", "lead", ({"start": min(rival, t), "end": max(rival, t), "result": abs(t - rival)} for t in total))],
         look="photo",
-    )  # fmt: skip
+    )

@@ -9,6 +9,9 @@ from icgkit.synth.parts import edge, fit, ink_on, node, notes, paper, planks, sh
 from icgkit.synth.scenery import mix
 from icgkit.synth.words import Item
 
+# One call, one stroke, one row a line.
+# fmt: off
+
 PROMO = "semantic_promotional"
 
 
@@ -82,8 +85,7 @@ def sale(ctx: Ctx) -> Design:
         ],
         edges=[edge("burst", "slogan", "same message", "star and slogan praise one offer|both are as loud as the offer is large|they sell the same reduction"),
                edge("slogan", "rush", "same message", "the appeal follows from the claim|who is told that is told to come so|claim and urgency go together")],
-        look="flat",
-    )  # fmt: skip
+    )
 
 
 @template("semantic_offer_cocoa", nodes=(PROMO, PROMO), edits=("percent",))
@@ -98,7 +100,7 @@ def cocoa(ctx: Ctx) -> Design:
         ("cocoa", ("Milky as a lullaby", "The golden mean", "Dark as a winter night"), ("for kids", "for all", "for the brave")),
         ("fruit", ("Just a hint of orchard", "Well mixed, well liked", "Almost nothing but orchard"), ("light", "mild", "packed")),
         ("wool", ("Easy care, thin as a shirt", "A bit of warmth for autumn", "Warm enough for the pole"), ("summer", "spring", "winter")),
-    ])  # fmt: skip
+    ])
     brand = ctx.rng.choice(["Nordhaven", "Mirabel", "Toller & Son", "Casa Lumen"])
     x0, x1, y0, y1 = 90, w - 90, h * 0.2, h * 0.8
     flip = ctx.far
@@ -148,7 +150,7 @@ def cocoa(ctx: Ctx) -> Design:
                  "a recommendation addresses those who wanted the former make-up|the label positions the goods for other buyers|positioning of the goods hangs on their content"),
         ],
         edges=[edge("claim", "seal", "same message", "seal and praise court the same buyers|both present one character|they position one product")],
-    )  # fmt: skip
+    )
 
 
 @template("semantic_offer_lunch", nodes=(PROMO, PROMO), edits=("price",))
@@ -210,7 +212,7 @@ def lunch(ctx: Ctx) -> Design:
         ],
         edges=[edge("copy", "ribbon", "same message", "copy and badge judge the price alike|both sell it as one thing|cheap in one, cheap in the other")],
         look="flat",
-    )  # fmt: skip
+    )
 
 
 @template("semantic_offer_range", nodes=(PROMO, PROMO), edits=("number",))
@@ -275,4 +277,4 @@ def choice_of(ctx: Ctx) -> Design:
                  "the motto matches an assortment of another size|the attitude advertised came from the former amount|a motto and the facts must be of one mind"),
         ],
         edges=[edge("claim", "tag", "same message", "motto and claim paint one picture of the stall|both are about how much there is|one says big, the other must not say small")],
-    )  # fmt: skip
+    )

@@ -8,6 +8,9 @@ from icgkit.synth.parts import edge, fit, ink_on, node, notes, paper, shade
 from icgkit.synth.scenery import mix
 from icgkit.synth.words import LABELS
 
+# One call, one stroke, one row a line.
+# fmt: off
+
 FUN = "semantic_functional"
 
 
@@ -36,7 +39,7 @@ def contents(ctx: Ctx) -> Design:
         for k in range(14):
             c.rect((w / 2 - 14 + k, 40, w / 2 - 13 + k, h - 40), mix((252, 250, 244), (190, 184, 174), k / 14))
         c.text((64, 66), "Contents", (head, 30), pal.accent)
-        rows = names[:at] + [None] + names[at:]
+        rows = [*names[:at], None, *names[at:]]
         for k, name in enumerate(rows):
             y = 140 + 42 * k
             if name is None:
@@ -76,7 +79,7 @@ def contents(ctx: Ctx) -> Design:
                  "a sentence sends readers to the edited element by name|following the pointer must stay possible|a mention serves as a pointer"),
         ],
         edges=[edge("entry", "ref", "same reference", "entry and sentence lead to one part|both must use one title|who follows either ends on one page")],
-    )  # fmt: skip
+    )
 
 
 @template("semantic_role_dialog", nodes=(FUN, FUN), edits=("label", "word"))
@@ -101,12 +104,11 @@ def dialog(ctx: Ctx) -> Design:
         for k in range(3):
             x = 64 + 24 * k if dots else w - 64 - 24 * k
             c.ellipse((x - 7, 53, x + 7, 67), (pal.accent, pal.accent2, pal.muted)[k])
-        rows = names[:at] + [None] + names[at:]
+        rows = [*names[:at], None, *names[at:]]
         for k, name in enumerate(rows):
             y = 124 + 58 * k
-            on = name is None
-            c.rect((60, y - 22, 240, y + 22), pal.accent if on else pal.panel, radius=8)
-            if on:
+            c.rect((60, y - 22, 240, y + 22), pal.accent if name is None else pal.panel, radius=8)
+            if name is None:
                 with c.element("target"):
                     c.text((76, y), v["target"], (sans, fs), ink_on(pal.accent), anchor="lm")
             else:
@@ -145,7 +147,7 @@ def dialog(ctx: Ctx) -> Design:
         ],
         edges=[edge("hint", "path", "same label", "hint and trail name one button|both quote a single control|one label serves both")],
         look="flat",
-    )  # fmt: skip
+    )
 
 
 @template("semantic_role_floor", nodes=(FUN, FUN), edits=("label", "word", "animal"))
@@ -158,8 +160,8 @@ def floor(ctx: Ctx) -> Design:
     at, turn = ctx.rng.randrange(4), ctx.chance(0.5)
     x0, y0, x1, y1 = 60, 96, w * 0.62, h - 90
     cells = [(x0, y0, (x0 + x1) / 2 - 20, y0 + (y1 - y0) * 0.42), ((x0 + x1) / 2 + 20, y0, x1, y0 + (y1 - y0) * 0.55),
-             (x0, y0 + (y1 - y0) * 0.56, (x0 + x1) / 2 - 20, y1), ((x0 + x1) / 2 + 20, y0 + (y1 - y0) * 0.7, x1, y1)]  # fmt: skip
-    ax, ay, bx, _ = cells[at]
+             (x0, y0 + (y1 - y0) * 0.56, (x0 + x1) / 2 - 20, y1), ((x0 + x1) / 2 + 20, y0 + (y1 - y0) * 0.7, x1, y1)]
+    ax, _, bx, _ = cells[at]
     fs = fit([edit.old.text, edit.new.text], sans + "-bold", bx - ax - 24, 24)
     ks = fit([edit.old.text, edit.new.text], sans, w * 0.22, 20)
     floor_name = ctx.rng.choice(["Level 2", "Ground floor", "East wing", "Pavilion B"])
@@ -168,7 +170,7 @@ def floor(ctx: Ctx) -> Design:
         c.rect((0, 0, w, h), pal.bg)
         c.text((60, 54), f"You are here: {floor_name}", (sans + "-bold", 28), pal.ink, anchor="lm")
         c.rect((x0 - 10, y0 - 10, x1 + 10, y1 + 10), mix(pal.panel, pal.bg, 0.4), outline=pal.ink, width=5)
-        rooms = names[:at] + [None] + names[at:]
+        rooms = [*names[:at], None, *names[at:]]
         for k, name in enumerate(rooms):
             a, b, p, q = cells[k]
             c.rect((a, b, p, q), pal.panel, outline=pal.ink, width=3)
@@ -220,7 +222,7 @@ def floor(ctx: Ctx) -> Design:
         ],
         edges=[edge("key", "board", "same name", "key and board guide to one room|both bear the room's name|whoever reads one must recognise the other")],
         look="flat",
-    )  # fmt: skip
+    )
 
 
 @template("semantic_role_steps", nodes=(FUN, FUN), edits=("label", "word"))
@@ -242,7 +244,7 @@ def steps(ctx: Ctx) -> Design:
         c.rect((0, 0, w, h), pal.bg)
         c.text((w / 2, 50), "How we work", (sans + "-bold", 32), pal.accent, anchor="mm")
         cx = w * col
-        rows = names[:at] + [None] + names[at:]
+        rows = [*names[:at], None, *names[at:]]
         for k, name in enumerate(rows):
             y = 96 + k * bh * 1.36
             c.rect((cx - bw / 2, y, cx + bw / 2, y + bh), pal.panel, radius=12, outline=pal.accent2, width=3)
@@ -284,4 +286,4 @@ def steps(ctx: Ctx) -> Design:
         ],
         edges=[edge("back", "duty", "same step", "remark and duty concern one step|both depend on what that step is called|one step, one name")],
         look="flat",
-    )  # fmt: skip
+    )

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import datetime
 
+# One call, one stroke, one row a line.
+# fmt: off
+
 # City: country, airport code, landmark, language, greeting, currency sign, date order, colours of bunting.
 CITIES: dict[str, dict[str, object]] = {
     name: dict(zip(("country", "code", "landmark", "language", "hello", "thanks", "currency", "rate", "order", "bunting"), row, strict=True))
@@ -21,7 +24,7 @@ CITIES: dict[str, dict[str, object]] = {
         "NEW YORK": ("United States", "JFK", "skyscraper", "English", "Hi there", "Thanks", "$", 1, "mdy", ((178, 34, 52), (250, 250, 250), (44, 54, 110))),
         "SYDNEY": ("Australia", "SYD", "opera", "English", "G'day", "Cheers", "A$", 2, "dmy", ((22, 40, 110), (250, 250, 250), (206, 36, 52))),
     }.items()
-}  # fmt: skip
+}
 
 # Feast: picture, ground and accent colour, what is eaten, fixed day (month, day) or None for a moving one.
 FEASTS: dict[str, dict[str, object]] = {
@@ -34,7 +37,7 @@ FEASTS: dict[str, dict[str, object]] = {
         "Happy Valentine's Day": ("heart", (250, 222, 228), (206, 44, 78), "Chocolates for two", (2, 14), None),
         "Happy Diwali": ("candle", (66, 32, 92), (250, 190, 70), "Laddu and saffron milk", None, "diwali"),
     }.items()
-}  # fmt: skip
+}
 # Day (month, day) of the moving feasts by year.
 MOVING: dict[str, dict[int, tuple[int, int]]] = {
     "easter": {2024: (3, 31), 2025: (4, 20), 2026: (4, 5), 2027: (3, 28)},
@@ -92,7 +95,7 @@ GOODS: dict[str, tuple[str, str]] = {
     "GALLERY": ("frame", "framed pictures"), "MUSEUM": ("frame", "framed pictures"), "THEATRE": ("mask", "stage masks"),
     "WORKSHOP": ("hammer", "tools"), "HOTEL": ("bed", "made-up beds"), "DINER": ("pizza", "slices of pizza"),
     "KITCHEN": ("cutlery", "knives and forks"), "MARKET": ("apple", "apples"),
-}  # fmt: skip
+}
 # Dish: its picture and the main thing in it.
 PLATES: dict[str, tuple[str, str]] = {
     "Beef stew": ("beef", "slow-cooked beef, root vegetables"), "Tofu bowl": ("bowl", "silken tofu, spring onion, rice"),
@@ -102,4 +105,4 @@ PLATES: dict[str, tuple[str, str]] = {
     "Chicken pie": ("chicken", "chicken, leek, puff pastry"), "Mushroom risotto": ("mushroom", "arborio rice, ceps, parmesan"),
     "Lemon sorbet": ("icecream", "lemon juice, sugar, ice"), "Mussels in broth": ("shell", "mussels, white wine, celery"),
     "Lamb skewers": ("skewer", "marinated lamb, peppers"), "Spinach dumplings": ("dumpling", "spinach, ginger, wheat dough"),
-}  # fmt: skip
+}

@@ -5,11 +5,14 @@ from __future__ import annotations
 import calendar
 import datetime
 
-from icgkit.synth.base import Ctx, Design, Fact, Values, template
+from icgkit.synth.base import Ctx, Design, Values, template
 from icgkit.synth.canvas import Canvas
-from icgkit.synth.parts import edge, fit, ink_on, month_grid, node, notes, paper, shade, star_burst
+from icgkit.synth.parts import edge, fact_pair, fit, ink_on, month_grid, node, notes, paper, shade, star_burst
 from icgkit.synth.scenery import mix, picture
 from icgkit.synth.words import MONTHS, WEEKDAYS
+
+# One call, one stroke, one row a line.
+# fmt: off
 
 TIME = "xmod_temporal"
 CHORE = {"spring": "Sow the first peas", "summer": "Water before breakfast", "autumn": "Rake the leaves", "winter": "Clear the path of snow"}
@@ -72,9 +75,9 @@ def wall_calendar(ctx: Ctx) -> Design:
         size, draw, edit, before=vals(0), after=vals(1), twin={"season": "", "chore": "Call the plumber"},
         target_region=["month name of the wall calendar", "heading over the day columns", "big word beside the year, {where}"],
         nodes=[
-            node("grid", TIME, f"block of days under the heading|day numbers of the month, {{where}}|columns Mo to Su with their numbers",
+            node("grid", TIME, "block of days under the heading|day numbers of the month, {where}|columns Mo to Su with their numbers",
                  "the block of small numbers, {where}|table in the lower part of the sheet|numbers set in seven columns",
-                 f"lay the days out anew: the first falls on a {{a_first}} and there are {{a_days}}|{{a_days}} days beginning under {{a_first}}|shift the numbers so that day one stands under {{a_first}}, up to {{a_days}}",
+                 "lay the days out anew: the first falls on a {a_first} and there are {a_days}|{a_days} days beginning under {a_first}|shift the numbers so that day one stands under {a_first}, up to {a_days}",
                  f"{{new}} {year} opens on a {{a_first}}, {{old}} on a {{b_first}}|weekdays of {{old}} {year} are not those of {{new}}|the layout {{b_first}} to day {{b_days}} is right for {{old}} alone",
                  "days of the other period fall on other weekdays|the arrangement is fixed by the period that the heading names|start and length of the period differ"),
             node("view", TIME, "picture above the days|{b_season} landscape on the sheet|illustration of the upper half",
@@ -90,9 +93,9 @@ def wall_calendar(ctx: Ctx) -> Design:
         ],
         edges=[edge("grid", "view", "same month", "days and picture are those of one month|both halves of the sheet show one month|picture and grid must be of the same month"),
                edge("view", "chore", "same season", "the job suits the season in the picture|picture and reminder share their season|weather in the view and job go together")],
-        facts=[Fact("season", "view", *({"month": i["index"], "season": i["season"]} for i in (edit.old, edit.new))),
-               Fact("weekday", "grid", *({"iso": f"{year}-{i['index']:02d}-01", "weekday": WEEKDAYS[calendar.monthrange(year, i['index'])[0]]} for i in (edit.old, edit.new)))],
-    )  # fmt: skip
+        facts=[fact_pair("season", "view", ({"month": i["index"], "season": i["season"]} for i in (edit.old, edit.new))),
+               fact_pair("weekday", "grid", ({"iso": f"{year}-{i['index']:02d}-01", "weekday": WEEKDAYS[calendar.monthrange(year, i['index'])[0]]} for i in (edit.old, edit.new)))],
+    )
 
 
 @template("xmod_time_concert", nodes=(TIME, TIME, TIME), edits=("date",))
@@ -159,9 +162,9 @@ def concert(ctx: Ctx) -> Design:
         ],
         edges=[edge("weekday", "view", "same date", "both are settled by the one date|weekday and season come from the same day|one date decides over weekday and season"),
                edge("view", "seat", "same season", "the remark suits the season that is drawn|seating and trees tell one season|season drawn and season meant are one")],
-        facts=[Fact("weekday", "weekday", *({"iso": i["iso"], "weekday": i["weekday"]} for i in (edit.old, edit.new))),
-               Fact("season", "view", *({"month": MONTHS.index(i["month"]) + 1, "season": i["season"]} for i in (edit.old, edit.new)))],
-    )  # fmt: skip
+        facts=[fact_pair("weekday", "weekday", ({"iso": i["iso"], "weekday": i["weekday"]} for i in (edit.old, edit.new))),
+               fact_pair("season", "view", ({"month": MONTHS.index(i["month"]) + 1, "season": i["season"]} for i in (edit.old, edit.new)))],
+    )
 
 
 @template("xmod_time_market", nodes=(TIME, TIME), edits=("weekday",))
@@ -222,8 +225,7 @@ def market(ctx: Ctx) -> Design:
                  "the new day belongs to the other part of the week|rest and work fall on different days|what part of the week it is changes as well"),
         ],
         edges=[edge("strip", "remark", "same day", "the marked day lies in the part of the week that is named|circle and remark must point at one day|the remark describes the encircled day")],
-        look="flat",
-    )  # fmt: skip
+    )
 
 
 @template("xmod_time_jubilee", nodes=(TIME, TIME), edits=("year",))
@@ -280,8 +282,8 @@ def jubilee(ctx: Ctx) -> Design:
                  "the ten-year period named contains the former beginning only|the era that is evoked was left with the edit|the beginning now falls into another era"),
         ],
         edges=[edge("age", "decade", "same origin", "age and decade count from one beginning|both look back to one founding|a firm of that age was born in that decade")],
-        facts=[Fact("difference", "age", *({"start": i["value"], "end": now, "result": now - i["value"]} for i in (edit.old, edit.new)))],
-    )  # fmt: skip
+        facts=[fact_pair("difference", "age", ({"start": i["value"], "end": now, "result": now - i["value"]} for i in (edit.old, edit.new)))],
+    )
 
 
 def full_date(day: datetime.date) -> str:

@@ -10,10 +10,13 @@ from PIL import Image
 from icgkit.synth.base import Ctx, Design, Fact, Values, template
 from icgkit.synth.canvas import Canvas
 from icgkit.synth.icons import glyph
-from icgkit.synth.parts import bricks, clock, edge, fit, node, notes, paper, shade
+from icgkit.synth.parts import bricks, clock, edge, fact_pair, fit, node, notes, paper, shade
 from icgkit.synth.scenery import mix, picture
 from icgkit.synth.world import feast_day
 from icgkit.synth.xmod_calendar import full_date
+
+# One call, one stroke, one row a line.
+# fmt: off
 
 TIME = "xmod_temporal"
 SKY = {"morning": "morning", "afternoon": "noon", "evening": "evening", "night": "midnight"}
@@ -91,7 +94,7 @@ def ticket(ctx: Ctx) -> Design:
         ],
         edges=[edge("word", "sky", "same part of day", "the word fits the light in the picture|both describe one part of the day|name and light of the hour belong together"),
                edge("sky", "dial", "same hour", "light and hands tell one hour|the dial's hour explains the light|the sky is that of the hour on the dial")],
-    )  # fmt: skip
+    )
 
 
 @template("xmod_time_station", nodes=(TIME, TIME), edits=("time",))
@@ -163,7 +166,7 @@ def station(ctx: Ctx) -> Design:
         ],
         edges=[edge("clock", "window", "same hour", "the hands' hour has that sky|clock and daylight agree|one looks at the clock and the sky in one moment")],
         look="photo",
-    )  # fmt: skip
+    )
 
 
 @template("xmod_time_feast", nodes=(TIME, "xmod_cultural", "xmod_cultural"), edits=("feast",))
@@ -204,7 +207,7 @@ def feast(ctx: Ctx) -> Design:
     def vals(i: int) -> dict[str, object]:
         item = (edit.old, edit.new)[i]
         return {"day": f"{full_date(feast_day(item.text, year))} {year}", "icon": item["picture"], "treat": item["food"],
-                "thing": {"xmastree": "decorated firs", "egg": "painted eggs", "candle": "burning lights"}.get(item["picture"], item["picture"] + "s")}  # fmt: skip
+                "thing": {"xmastree": "decorated firs", "egg": "painted eggs", "candle": "burning lights"}.get(item["picture"], item["picture"] + "s")}
 
     def fact(i: int) -> dict[str, str]:
         day = feast_day((edit.old, edit.new)[i].text, year)
@@ -233,8 +236,7 @@ def feast(ctx: Ctx) -> Design:
         edges=[edge("day", "ornaments", "same feast", "date and ornaments belong to one feast|on that day those ornaments are up|symbol and day mean one feast"),
                edge("ornaments", "treat", "same custom", "treats and ornaments follow one custom|both come from one tradition|the table goes with the decoration")],
         facts=[Fact("weekday", "day", fact(0), fact(1))],
-        look="flat",
-    )  # fmt: skip
+    )
 
 
 def moon_age(day: datetime.date) -> float:
@@ -321,9 +323,9 @@ def moon_sheet(ctx: Ctx) -> Design:
                  "another day in the year is another day in the week|the name of the day comes from the calendar|a look at the calendar gives a different name of the day"),
         ],
         edges=[edge("moon", "weekday", "same night", "phase and weekday are those of one night|one night decides both|sky and weekday belong to one date")],
-        facts=[Fact("weekday", "weekday", *({"iso": i["iso"], "weekday": i["weekday"]} for i in (edit.old, edit.new)))],
+        facts=[fact_pair("weekday", "weekday", ({"iso": i["iso"], "weekday": i["weekday"]} for i in (edit.old, edit.new)))],
         look="flat",
-    )  # fmt: skip
+    )
 
 
 def _day(item: object) -> datetime.date:

@@ -9,6 +9,9 @@ from icgkit.synth.parts import bunting, edge, fit, ink_on, node, notes, paper, p
 from icgkit.synth.scenery import mix
 from icgkit.synth.words import Item
 
+# One call, one stroke, one row a line.
+# fmt: off
+
 CULT, SCENE = "xmod_cultural", "xmod_scene"
 
 
@@ -27,7 +30,7 @@ TONE = {"formal": "solemn", "casual": "chummy"}
 @template("xmod_cult_invitation", nodes=(CULT, CULT, CULT), edits=("phrase",))
 def invitation(ctx: Ctx) -> Design:
     """An invitation card: opening line, emblem, dress line, reply line."""
-    edit, pal, size = ctx.edit(_tone), ctx.palette(dark=False), ctx.size()
+    edit, size = ctx.edit(_tone), ctx.size()
     w, h = size
     serif, sans = ctx.face(ctx.rng.choice(["serif", "script", "display"])), ctx.face("serif")
     seed, lines = ctx.seed(), ctx.copy(ctx.distractors)
@@ -83,7 +86,7 @@ def invitation(ctx: Ctx) -> Design:
         ],
         edges=[edge("emblem", "dress", "same register", "ornament and clothes belong to one social occasion|both mark how grand the evening is|emblem and dress set one tone"),
                edge("dress", "reply", "same register", "both sentences address the guest in one manner|the host's voice is one|tone must not break between them")],
-    )  # fmt: skip
+    )
 
 
 @template("xmod_cult_letter", nodes=(CULT, CULT), edits=("phrase",))
@@ -141,7 +144,7 @@ def letter(ctx: Ctx) -> Design:
                  "what is attached conveys ceremony or play, contrary to the words|an attachment carries the former mood|the look of the sheet implies another relation between the writers"),
         ],
         edges=[edge("close", "token", "same register", "farewell and attachment are of one style|both end the letter in one mood|seal and formula go together by custom")],
-    )  # fmt: skip
+    )
 
 
 @template("xmod_cult_chat", nodes=(CULT, CULT), edits=("phrase",))
@@ -206,7 +209,7 @@ def chat(ctx: Ctx) -> Design:
         ],
         edges=[edge("answer", "avatar", "same register", "both reflect how the two address each other|sender's picture and reply set one mood|the reply is as formal as the sender looks")],
         look="flat",
-    )  # fmt: skip
+    )
 
 
 @template("xmod_cult_traveller", nodes=(CULT, CULT, SCENE, CULT), edits=("city",))
@@ -215,7 +218,7 @@ def traveller(ctx: Ctx) -> Design:
     edit, pal, size = ctx.edit(lambda a, b: a["hello"] != b["hello"] and a["currency"] != b["currency"]), ctx.palette(), ctx.size("tall")
     w, h = size
     ctx.scripts |= {"cjk" for i in (edit.old, edit.new) if i.text == "TOKYO"} | {"greek" for i in (edit.old, edit.new) if i.text == "ATHENS"}
-    head, seed, lines = ctx.face("display"), ctx.seed(), ctx.copy(ctx.distractors)
+    head, lines = ctx.face("display"), ctx.copy(ctx.distractors)
     fs = fit([edit.old.text, edit.new.text], head, w - 120, 92)
     k = round(h * (0.36 if ctx.salient else 0.28))
     base = ctx.rng.choice([40, 60, 80, 120])
@@ -249,7 +252,7 @@ def traveller(ctx: Ctx) -> Design:
     def vals(i: int) -> dict[str, object]:
         a = (edit.old, edit.new)[i]
         return {"landmark": a["landmark"], "hello": f"{a['hello']}!", "face": face.get(a.text, "office-bold"), "fare": f"Day pass {a['currency']}{base // 10 * int(a['rate'])}",
-                "colors": a["bunting"], "language": a["language"], "country": a["country"], "money": a["currency"]}  # fmt: skip
+                "colors": a["bunting"], "language": a["language"], "country": a["country"], "money": a["currency"]}
 
     return Design(
         size, draw, edit, before=vals(0), after=vals(1), twin={"hello": "Travel light", "face": "office-bold", "fare": "Bags up to 20 kg"},
@@ -280,4 +283,4 @@ def traveller(ctx: Ctx) -> Design:
                edge("landmark", "hello", "same city", "the building stands where that language is spoken|greeting and building belong to one city|both identify the city"),
                edge("landmark", "flags", "same country", "the pennants show the colours of the building's country|colours and landmark are of one nation|building and flags identify one country")],
         look="flat",
-    )  # fmt: skip
+    )

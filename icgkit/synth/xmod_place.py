@@ -8,6 +8,9 @@ from icgkit.synth.icons import glyph
 from icgkit.synth.parts import edge, fit, ink_on, node, notes, paper, planks, shade
 from icgkit.synth.scenery import mix, picture
 
+# One call, one stroke, one row a line.
+# fmt: off
+
 SCENE = "xmod_scene"
 # Landscape: what to bring, thing that leans at the wall, degrees, what the weather is like.
 TIPS = {
@@ -20,7 +23,7 @@ TIPS = {
 LOOKS = {
     "beach": "palms, sand and sea", "snow": "white peaks and firs", "desert": "dunes and cacti",
     "city": "towers and a street", "forest": "dense dark firs",
-}  # fmt: skip
+}
 
 
 @template("xmod_scene_postcard", nodes=(SCENE, SCENE, SCENE), edits=("place",))
@@ -92,7 +95,7 @@ def postcard(ctx: Ctx) -> Design:
         ],
         edges=[edge("view", "stamp", "same scene", "picture and stamp show one kind of landscape|both motifs come from one place|stamp and view have to match"),
                edge("view", "tip", "agreement", "the advice fits what the picture shows|luggage and landscape go together|the tip names gear for this landscape")],
-    )  # fmt: skip
+    )
 
 
 @template("xmod_scene_window", nodes=(SCENE, SCENE), edits=("place",))
@@ -160,7 +163,7 @@ def window(ctx: Ctx) -> Design:
                  "belongings left there suit the former region only|its use is bound to the former surroundings|it hints at pastimes of another region"),
         ],
         edges=[edge("view", "gear", "same scene", "the thing is used in the landscape outside|outlook and belongings tell of one region|what stands inside is for what lies outside")],
-    )  # fmt: skip
+    )
 
 
 @template("xmod_scene_cover", nodes=(SCENE, SCENE), edits=("place",))
@@ -222,7 +225,7 @@ def cover(ctx: Ctx) -> Design:
                  "a miniature quotes the former artwork|the narrow side keeps the former setting otherwise|an emblem stands for the setting that was given up"),
         ],
         edges=[edge("art", "spine", "same motif", "spine and front use one motif|the vignette is a detail of the artwork|both show the setting of the novel")],
-    )  # fmt: skip
+    )
 
 
 @template("xmod_scene_forecast", nodes=(SCENE, SCENE, SCENE), edits=("place",))
@@ -288,4 +291,4 @@ def forecast(ctx: Ctx) -> Design:
         edges=[edge("pane", "degrees", "agreement", "the reading is possible in the pictured landscape|snow or sun in the pane sets the range of the reading|pane and reading share one climate"),
                edge("degrees", "summary", "agreement", "words and figure describe one weather|conditions and reading must not contradict|the summary puts the reading in words")],
         look="flat",
-    )  # fmt: skip
+    )

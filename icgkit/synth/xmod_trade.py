@@ -9,6 +9,9 @@ from icgkit.synth.parts import bricks, edge, fit, ink_on, node, notes, paper, pl
 from icgkit.synth.scenery import mix, picture
 from icgkit.synth.world import GOODS, PLATES
 
+# One call, one stroke, one row a line.
+# fmt: off
+
 SCENE = "xmod_scene"
 
 
@@ -88,7 +91,7 @@ def shop(ctx: Ctx) -> Design:
         ],
         edges=[edge("goods", "goods2", "same trade", "both windows belong to one business|one shop, one assortment|neither window may sell something else"),
                edge("goods", "hanging", "same trade", "symbol and goods are of one trade|the symbol depicts what is sold|the bracket announces the goods")],
-    )  # fmt: skip
+    )
 
 
 @template("xmod_scene_zoo", nodes=(SCENE, SCENE), edits=("animal",))
@@ -149,7 +152,7 @@ def zoo(ctx: Ctx) -> Design:
                  "those creatures do not live in such surroundings|the environment depicted suits the creature named before|living conditions of the two differ"),
         ],
         edges=[edge("animal", "habitat", "same species", "the animal lives in that landscape|creature and habitat fit together|portrait and panorama are of one enclosure")],
-    )  # fmt: skip
+    )
 
 
 @template("xmod_scene_stall", nodes=(SCENE, SCENE), edits=("fruit",))
@@ -227,7 +230,7 @@ def stall(ctx: Ctx) -> Design:
                  "a specimen on show stems from the former offer|specimen and announcement have to be the same|whoever tries it would try the wrong thing"),
         ],
         edges=[edge("crate", "bowl", "same produce", "the sample is taken from the crate|crate and tray offer one fruit|both are the same produce")],
-    )  # fmt: skip
+    )
 
 
 @template("xmod_scene_plate", nodes=(SCENE, SCENE), edits=("dish",))
@@ -237,7 +240,7 @@ def plate(ctx: Ctx) -> Design:
     pal, size = ctx.palette(), ctx.size()
     w, h = size
     head, sans = ctx.face("display"), ctx.face("sans")
-    seed, lines = ctx.seed(), ctx.copy(ctx.distractors)
+    lines = ctx.copy(ctx.distractors)
     fs = fit([edit.old.text, edit.new.text], head, w - 120, 54)
     r = min(min(w, h) * (0.3 if ctx.salient else 0.24), w * 0.25)
     low = ctx.far
@@ -288,4 +291,4 @@ def plate(ctx: Ctx) -> Design:
         ],
         edges=[edge("food", "temp", "same dish", "the remark is about the meal on the plate|meal and serving belong together|what is on the plate is served like that")],
         look="flat",
-    )  # fmt: skip
+    )
