@@ -114,7 +114,7 @@ def letter(ctx: Ctx) -> Design:
                 c.rect((86, y, 86 + (w - 172) * f, y + 7), (204, 200, 194), radius=3)
                 y += 22
             y += 16
-        cy = h * (0.82 if ctx.far else 0.7)
+        cy = h * (0.77 if ctx.far else 0.68)
         with c.element("close"):
             c.text((w - 90 if right else 86, cy), v["close"], (face, 28 if ctx.salient else 21), (40, 40, 56), anchor="rm" if right else "lm")
         c.text((w - 90 if right else 86, cy + 46), signer, ("lively", 30), (40, 60, 120), anchor="rm" if right else "lm")

@@ -129,7 +129,7 @@ def zoo(ctx: Ctx) -> Design:
         with c.element("target"):
             c.text((tx, by + (h - 60 - by) * (0.66 if low else 0.4)), v["target"], (head, fs2), ink_on(pal.accent), anchor=anchor)
         c.text((tx, by + (h - 60 - by) * (0.3 if low else 0.76)), "Feeding at noon", (sans, 19), ink_on(pal.accent), anchor=anchor)
-        notes(c, lines, (30, h - 52, w - 30, h - 4), sans, pal.muted, 13)
+        notes(c, lines[:3], (30, h - 56, w - 30, h - 4), sans, pal.muted, 13)
 
     def vals(i: int) -> dict[str, object]:
         a = (edit.old, edit.new)[i]
