@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.load import load_dataset
 from icgkit.paths import project_root
@@ -64,7 +65,9 @@ def test_case_can_be_made_again_from_its_metadata_alone() -> None:
 
 
 def test_knobs_are_kept_and_recorded() -> None:
-    made = make_case("style_color_status", 2, Knobs(nodes=2, distractors=3, far=True, salient=False, edit="percent"))
+    made = make_case(
+        "style_color_status", 2, Knobs(nodes=2, distractors=3, far=True, salient=False, edit="percent")
+    )
     knobs = made.case.metadata["knobs"]
     assert (knobs["nodes"], knobs["distractors"], knobs["far"], knobs["salient"]) == (2, 3, True, False)
     assert made.case.metadata["edit_type"] == "percent"
@@ -75,7 +78,11 @@ def test_knobs_are_kept_and_recorded() -> None:
 
 @pytest.mark.parametrize(
     ("knobs", "words"),
-    [(Knobs(nodes=9), "number of nodes"), (Knobs(distractors=99), "distractors"), (Knobs(edit="dish"), "edit type")],
+    [
+        (Knobs(nodes=9), "number of nodes"),
+        (Knobs(distractors=99), "distractors"),
+        (Knobs(edit="dish"), "edit type"),
+    ],
 )
 def test_knob_out_of_range_names_what_is_allowed(knobs: Knobs, words: str) -> None:
     with pytest.raises(SchemaError, match=words):
@@ -138,7 +145,10 @@ def test_dataset_on_disk_loads_with_checksums(tmp_path: Path) -> None:
     assert [c.id for c in loaded] == [c.id for c in cases]
     for case in loaded:
         assert hashlib.sha256(case.image_path.read_bytes()).hexdigest() == case.image_sha256
-    twins = [json.loads(line) for line in (tmp_path / "set" / "twins.jsonl").read_text(encoding="utf-8").splitlines()]
+    twins = [
+        json.loads(line)
+        for line in (tmp_path / "set" / "twins.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     assert Counter(t["metadata"]["twin_kind"] for t in twins) == {"counterfactual": 3, "infeasible": 3}
     assert len(list((tmp_path / "set" / "after").iterdir())) == 3
     assert len({(c.target.element, c.instruction) for c in cases}) == 3

@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from typing import Any
 
 import pytest
+
 from icgkit.graph import Case, Constraint, Target
 from icgkit.synth.audit import _zeller, recompute_facts, sentence_frame, shared_frames, text_giveaway, wilson
 
@@ -63,8 +64,13 @@ def test_two_templates_with_one_frame_are_named() -> None:
 def test_text_classifier_finds_a_planted_giveaway_and_no_other() -> None:
     pytest.importorskip("sklearn")
     subtypes = ["style_font", "style_color"] * 30
-    plain = [_case(i, subtype=s).model_copy(update={"instruction": f"Change it {i % 3}"}) for i, s in enumerate(subtypes)]
-    told = [c.model_copy(update={"instruction": f"Change the {c.constraint_nodes[0].subtype}"}) for c in plain]
+    plain = [
+        _case(i, subtype=s).model_copy(update={"instruction": f"Change it {i % 3}"})
+        for i, s in enumerate(subtypes)
+    ]
+    told = [
+        c.model_copy(update={"instruction": f"Change the {c.constraint_nodes[0].subtype}"}) for c in plain
+    ]
     assert text_giveaway(plain)[-1].accuracy < 0.7
     assert text_giveaway(told)[-1].accuracy == 1.0
 

@@ -1,4 +1,4 @@
-'''Templates of synthetic cases: how one is written, and how a case is made from it.
+"""Templates of synthetic cases: how one is written, and how a case is made from it.
 
 A template is a function that plans one picture. It draws all its randomness from `ctx` and
 returns a `Design`, whose `draw` paints the picture for given values. `draw` must be pure: it is
@@ -80,7 +80,7 @@ Contract
   before and after; `look` is "photo" (shaded scenes) or "flat" (screens and prints).
 - Textures and other random pixels: fix a seed when planning (`s = ctx.seed()`), and use
   `numpy.random.default_rng(s)` when drawing.
-'''
+"""
 
 from __future__ import annotations
 

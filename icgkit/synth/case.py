@@ -69,7 +69,11 @@ class Made:
         return self.post.apply(self._canvas(which).img)
 
     def _canvas(self, which: str) -> Canvas:
-        return {"before": self.drawn_before, "after": self.drawn_after}[which] if which in ("before", "after") else self.canvas(which)
+        return (
+            {"before": self.drawn_before, "after": self.drawn_after}[which]
+            if which in ("before", "after")
+            else self.canvas(which)
+        )
 
     @cached_property
     def drawn_before(self) -> Canvas:
@@ -234,9 +238,7 @@ class _Phrases:
                            remedy=f"{exc}; write braces of the text itself twice") from None  # fmt: skip
 
 
-def make_case(
-    template: str, seed: int, knobs: Knobs | None = None, *, case_id: str | None = None
-) -> Made:
+def make_case(template: str, seed: int, knobs: Knobs | None = None, *, case_id: str | None = None) -> Made:
     """Plan one case; nothing is drawn before it is asked for.
 
     Parameters
@@ -273,12 +275,18 @@ def make_case(
     drawn = replace(drawn, **{f: v for f, v in vars(k).items() if v is not None})
     n, distractors, kind = drawn.nodes or 1, drawn.distractors or 0, drawn.edit or t.edits[0]
     if not t.min_nodes <= n <= len(t.nodes):
-        raise SchemaError(f"number of nodes of template {t.id}", got=n, allowed=f"{t.min_nodes} to {len(t.nodes)}")
+        raise SchemaError(
+            f"number of nodes of template {t.id}", got=n, allowed=f"{t.min_nodes} to {len(t.nodes)}"
+        )
     if not 0 <= distractors <= t.max_distractors:
-        raise SchemaError(f"number of distractors of template {t.id}", got=distractors, allowed=f"0 to {t.max_distractors}")
+        raise SchemaError(
+            f"number of distractors of template {t.id}", got=distractors, allowed=f"0 to {t.max_distractors}"
+        )
     if kind not in t.edits:
         raise SchemaError(f"edit type of template {t.id}", got=kind, allowed=t.edits)
-    ctx = Ctx(t, seed, n=n, distractors=distractors, far=bool(drawn.far), salient=bool(drawn.salient), kind=kind)
+    ctx = Ctx(
+        t, seed, n=n, distractors=distractors, far=bool(drawn.far), salient=bool(drawn.salient), kind=kind
+    )
     design = t.plan(ctx)
     post = draw_post(random.Random(f"{template}/{seed}/post"), design.look, design.size)
     return Made(t, seed, design, ctx, post, case_id or f"{t.id}-{seed:05d}")

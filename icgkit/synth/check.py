@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageDraw
 
-from icgkit.synth.case import Made, make_case
 from icgkit.synth.case import Knobs as Knobs
+from icgkit.synth.case import Made, make_case
 
 
 class Truth(NamedTuple):

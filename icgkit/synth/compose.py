@@ -77,7 +77,7 @@ def solve(all_slots: list[Slot], *, seconds: float = 60) -> list[int]:
         low.append(at_least)
         high.append(at_most)
 
-    hold({i: 1 for i in range(k)}, CASES, CASES)
+    hold(dict.fromkeys(range(k), 1), CASES, CASES)
     hold({i: 1 for i, s in enumerate(all_slots) if s.linked}, WITH_EDGES, WITH_EDGES)
     for category, quota in QUOTA.items():
         count = [sum(SUBTYPES[x].category == category for x in s.subtypes) for s in all_slots]

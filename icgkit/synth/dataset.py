@@ -71,7 +71,9 @@ def _even(n: int, names: Sequence[str], knobs: Knobs) -> dict[str, dict[int, int
         counts = [k for k in range(t.min_nodes, len(t.nodes) + 1) if knobs.nodes in (None, k)]
         slots += [(i, name, k) for i, k in enumerate(counts)]
     if not slots:
-        raise SchemaError("no template has that many nodes", got=knobs.nodes, remedy="allow another node count")
+        raise SchemaError(
+            "no template has that many nodes", got=knobs.nodes, remedy="allow another node count"
+        )
     slots.sort()
     out: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     for i in range(n):
@@ -262,7 +264,9 @@ def remake(case: Case) -> Made:
     """
     meta = case.metadata
     if "template" not in meta or "knobs" not in meta:
-        raise SchemaError(f"case {case.id} was not drawn by icgkit.synth", remedy="only drawn cases can be made again")
+        raise SchemaError(
+            f"case {case.id} was not drawn by icgkit.synth", remedy="only drawn cases can be made again"
+        )
     k = meta["knobs"]
     knobs = Knobs(k["nodes"], k["distractors"], k["far"], k["salient"], meta["edit_type"])
     return make_case(meta["template"], meta["seed"], knobs, case_id=case.id)

@@ -78,7 +78,9 @@ def draw_post(rng: random.Random, look: str, size: tuple[int, int]) -> Post:
     if not strong:
         png = not photo and rng.random() < 0.06
         light = 0 if png else rng.uniform(0, 0.05)  # a gradient would make a lossless file large
-        return Post(rng.getrandbits(32), light=light, angle=rng.uniform(0, 360), quality=0 if png else quality)
+        return Post(
+            rng.getrandbits(32), light=light, angle=rng.uniform(0, 360), quality=0 if png else quality
+        )
     return Post(
         rng.getrandbits(32),
         noise=rng.uniform(0.5, 1.8),

@@ -24,7 +24,10 @@ def sign(ctx: Ctx) -> Design:
     size, seed = ctx.size("wide"), ctx.seed()
     w, h = size
     pal = ctx.palette()
-    face = (ctx.rng.choice(["office-bold", "plain-bold", "narrow-bold", "cafe-bold"]), 46 if ctx.salient else 36)
+    face = (
+        ctx.rng.choice(["office-bold", "plain-bold", "narrow-bold", "cafe-bold"]),
+        46 if ctx.salient else 36,
+    )
     edit = ctx.edit(_wider(face, w - 250))  # type: ignore[arg-type]
     wall, mark = ctx.rng.choice(["brick", "plaster", "wood"]), ctx.rng.choice(["disc", "diamond", "square"])
     x0, y0, tall = 60, h * ctx.rng.uniform(0.26, 0.46), face[1] + 48
@@ -106,17 +109,24 @@ def sign(ctx: Ctx) -> Design:
     )  # fmt: skip
 
 
-@template("style_layout_nav", nodes=("style_layout", "style_layout", "style_layout", "style_layout"), edits=TEXTS)
+@template(
+    "style_layout_nav", nodes=("style_layout", "style_layout", "style_layout", "style_layout"), edits=TEXTS
+)
 def nav(ctx: Ctx) -> Design:
     """A web page with a line of tags: those after the edited one move along, the marker resizes."""
     size, pal = ctx.size("wide"), ctx.palette()
     w, h = size
     face = (ctx.face("sans"), 20 if ctx.salient else 17)
-    later = ctx.rng.sample(["Essays", "Walks", "Radio", "Recipes", "Letters", "Bikes", "Tides", "Looms"], ctx.n - 1)
+    later = ctx.rng.sample(
+        ["Essays", "Walks", "Radio", "Recipes", "Letters", "Bikes", "Tides", "Looms"], ctx.n - 1
+    )
     used = sum(font(*face).getlength(t) + 46 for t in later)
     edit = ctx.edit(_wider(face, w - 150 - used, 16))  # type: ignore[arg-type]
     y = h * ctx.rng.uniform(0.28, 0.36) if not ctx.far else h * 0.62
-    title, head = ctx.rng.choice(["The Marsh Review", "Field & Kettle", "Slow Post", "Tin Roof Weekly"]), ctx.face("display")
+    title, head = (
+        ctx.rng.choice(["The Marsh Review", "Field & Kettle", "Slow Post", "Tin Roof Weekly"]),
+        ctx.face("display"),
+    )
     extras, blob = ctx.copy(ctx.distractors), [ctx.rng.uniform(0.5, 1) for _ in range(9)]
 
     def draw(c: Canvas, v: Values, twin: bool) -> None:
@@ -147,7 +157,13 @@ def nav(ctx: Ctx) -> Design:
                 c.rect((40, yy, 40 + (w * 0.52) * size_, yy + 9), pal.panel, radius=4)
         c.rect((w * 0.66, top, w - 40, top + 130), pal.accent2, radius=8)
         for i, line in enumerate(extras):
-            c.text((w * 0.1 + (i % 3) * w * 0.3, h - 46 + 22 * (i // 3)), line, (face[0], 13), pal.muted, anchor="lm")
+            c.text(
+                (w * 0.1 + (i % 3) * w * 0.3, h - 46 + 22 * (i // 3)),
+                line,
+                (face[0], 13),
+                pal.muted,
+                anchor="lm",
+            )
 
     marker = NodeSpec(
         "marker", "style_layout",
@@ -182,7 +198,9 @@ def nav(ctx: Ctx) -> Design:
     )  # fmt: skip
 
 
-@template("style_layout_divider", nodes=("style_layout", "style_layout", "style_layout"), edits=TEXTS, min_nodes=2)
+@template(
+    "style_layout_divider", nodes=("style_layout", "style_layout", "style_layout"), edits=TEXTS, min_nodes=2
+)
 def divider(ctx: Ctx) -> Design:
     """A title card: ornaments stand left and right of a centred line, a cartouche frames it."""
     size, seed, pal = ctx.size("any"), ctx.seed(), ctx.palette()
@@ -197,7 +215,10 @@ def divider(ctx: Ctx) -> Design:
         if ornament == "leaf":
             for k in range(3):
                 a = x + side * k * 13
-                c.polygon([(a, cy), (a + side * 9, cy - 11), (a + side * 20, cy), (a + side * 9, cy + 11)], pal.accent)
+                c.polygon(
+                    [(a, cy), (a + side * 9, cy - 11), (a + side * 20, cy), (a + side * 9, cy + 11)],
+                    pal.accent,
+                )
         elif ornament == "dots":
             for k in range(3):
                 r = 8 - 2 * k
@@ -212,10 +233,22 @@ def divider(ctx: Ctx) -> Design:
         if paper:
             c.paste(surface("paper", size, seed, pal.bg))
         half = w * 0.5 - 110 if twin else font(*face).getlength(v["target"]) / 2
-        c.text((w / 2, cy - 120), "~ " + ("evening" if paper else "matinée") + " ~", (body, 20), pal.muted, anchor="mm")
+        c.text(
+            (w / 2, cy - 120),
+            "~ " + ("evening" if paper else "matinée") + " ~",
+            (body, 20),
+            pal.muted,
+            anchor="mm",
+        )
         if ctx.n > 2:
             with c.element("frame"):
-                c.rect((w / 2 - half - 84, cy - 58, w / 2 + half + 84, cy + 58), None, radius=16, outline=pal.ink, width=3)
+                c.rect(
+                    (w / 2 - half - 84, cy - 58, w / 2 + half + 84, cy + 58),
+                    None,
+                    radius=16,
+                    outline=pal.ink,
+                    width=3,
+                )
         with c.element("left"):
             flourish(c, w / 2 - half - 18, -1)
         with c.element("right"):
@@ -225,7 +258,13 @@ def divider(ctx: Ctx) -> Design:
         c.rect((w / 2 - 60, cy + 96, w / 2 + 60, cy + 98), pal.muted)
         c.rect((w / 2 - 110, cy + 116, w / 2 + 110, cy + 124), pal.panel, radius=4)
         for i, line in enumerate(extras):
-            c.text((w / 2 + (i % 2 - 0.5) * w * 0.46, h - 26 - 24 * (i // 2)), line, (body, 15), pal.muted, anchor="mm")
+            c.text(
+                (w / 2 + (i % 2 - 0.5) * w * 0.46, h - 26 - 24 * (i // 2)),
+                line,
+                (body, 15),
+                pal.muted,
+                anchor="mm",
+            )
 
     def side(name: str, hand: str) -> NodeSpec:
         return NodeSpec(

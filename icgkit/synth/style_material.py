@@ -77,7 +77,7 @@ def carved(ctx: Ctx) -> Design:
         c.paste(surface(ground, size, seed))
         rng = np.random.default_rng(seed + 1)
         rough = fractal(rng, size, (w / 16, h / 16), 3)
-        line = np.exp(-((np.arange(w) % 97) / 40.0) ** 2)[None, :] * np.ones((h, 1))
+        line = np.exp(-(((np.arange(w) % 97) / 40.0) ** 2))[None, :] * np.ones((h, 1))
         cut = letters(c, at, v["target"], (face, px))
         if not twin:
             with c.element("grain"):  # fibres split and darkened along the rims of the cuts
@@ -181,7 +181,13 @@ def chalked(ctx: Ctx) -> Design:
             with c.element("target"):
                 c.text(at, v["target"], (face, px), (60, 58, 66), anchor="mm")
         for i, line in enumerate(extras):
-            c.text((w * (0.28 if i % 2 else 0.72), h - bar - 40 - 32 * (i // 2)), line, ("marker", 18), (196, 198, 190), anchor="mm")
+            c.text(
+                (w * (0.28 if i % 2 else 0.72), h - bar - 40 - 32 * (i // 2)),
+                line,
+                ("marker", 18),
+                (196, 198, 190),
+                anchor="mm",
+            )
 
     return Design(
         size, draw, edit, before={}, after={},
@@ -226,7 +232,9 @@ def chalked(ctx: Ctx) -> Design:
 def stitched(ctx: Ctx) -> Design:
     """A name embroidered on cloth, with puckers around it and a row of needle holes below."""
     face, gap = ctx.rng.choice(["slab-bold", "diner", "lively", "cafe-bold"]), ctx.rng.randint(7, 10)
-    edit = ctx.edit(lambda a, b: abs(font(face, 60).getlength(a.text) - font(face, 60).getlength(b.text)) > 4 * gap)
+    edit = ctx.edit(
+        lambda a, b: abs(font(face, 60).getlength(a.text) - font(face, 60).getlength(b.text)) > 4 * gap
+    )
     size, at, extras = _setting(ctx)
     seed = ctx.seed()
     w, h = size
@@ -247,7 +255,12 @@ def stitched(ctx: Ctx) -> Design:
                 tint(c, cover, thread)
                 shade(c, cover * (0.20 * np.sin((x * 0.9 + y * 1.6) * 1.1) + 0.04))
         else:  # printed on a sewn-on ribbon
-            c.rect((w * 0.08, at[1] - px, w * 0.92, at[1] + px), (244, 240, 230), outline=(200, 192, 176), width=2)
+            c.rect(
+                (w * 0.08, at[1] - px, w * 0.92, at[1] + px),
+                (244, 240, 230),
+                outline=(200, 192, 176),
+                width=2,
+            )
             with c.element("target"):
                 c.text(at, v["target"], (face, px), (54, 50, 58), anchor="mm")
         if ctx.n > 1:
@@ -257,7 +270,12 @@ def stitched(ctx: Ctx) -> Design:
                     x0 = at[0] - half + k * 2 * gap
                     c.line([(x0, at[1] + px * 1.15), (x0 + gap, at[1] + px * 1.15)], thread, 3)
                     c.ellipse((x0 - 2, at[1] + px * 1.15 - 2, x0 + 2, at[1] + px * 1.15 + 2), (40, 36, 40))
-        _notes(c, extras, "cafe", (238, 234, 226, 255) if sum(c.img.getpixel((4, h - 8))[:3]) < 380 else (50, 46, 44, 255))
+        _notes(
+            c,
+            extras,
+            "cafe",
+            (238, 234, 226, 255) if sum(c.img.getpixel((4, h - 8))[:3]) < 380 else (50, 46, 44, 255),
+        )
 
     return Design(
         size, draw, edit, before={}, after={},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from PIL import Image, ImageFilter
@@ -11,7 +12,9 @@ RGB = tuple[int, int, int]
 Field = np.ndarray
 
 
-def fractal(rng: np.random.Generator, size: tuple[int, int], cells: tuple[float, float], octaves: int = 4) -> Field:
+def fractal(
+    rng: np.random.Generator, size: tuple[int, int], cells: tuple[float, float], octaves: int = 4
+) -> Field:
     """Return smooth noise in about -1..1, shape (height, width).
 
     `cells` is the number of blobs across the width and the height in the coarsest octave.
@@ -38,7 +41,7 @@ def _wood(rng: np.random.Generator, size: tuple[int, int], base: RGB) -> Image.I
     planks = max(1, round(h / rng.integers(90, 150)))
     edges = np.linspace(0, h, planks + 1).astype(int)
     gain = np.zeros((h, w), np.float32)
-    for a, b in zip(edges, edges[1:], strict=False):
+    for a, b in pairwise(edges):
         strip = (w, b - a)
         bend = fractal(rng, strip, (2, 1), 2) * 5
         y = np.linspace(0, 1, b - a, dtype=np.float32)[:, None]
@@ -65,7 +68,9 @@ def _cloth(rng: np.random.Generator, size: tuple[int, int], base: RGB) -> Image.
     w, h = size
     y, x = np.mgrid[:h, :w].astype(np.float32)
     weave = np.sin(x * np.pi / 2) * np.sin(y * np.pi / 2) * 0.09
-    thread = np.repeat(rng.standard_normal((h, 1), np.float32), w, 1) + rng.standard_normal((1, w), np.float32)
+    thread = np.repeat(rng.standard_normal((h, 1), np.float32), w, 1) + rng.standard_normal(
+        (1, w), np.float32
+    )
     return _lit(base, weave + 0.02 * thread + 0.05 * fractal(rng, size, (2, 2), 2))
 
 
@@ -87,7 +92,9 @@ def _brick(rng: np.random.Generator, size: tuple[int, int], base: RGB) -> Image.
 
 def _plaster(rng: np.random.Generator, size: tuple[int, int], base: RGB) -> Image.Image:
     height = fractal(rng, size, (size[0] / 26, size[1] / 26), 4)
-    return _lit(base, 0.10 * (height - np.roll(height, (2, 2), (0, 1))) + 0.03 * fractal(rng, size, (2, 2), 2))
+    return _lit(
+        base, 0.10 * (height - np.roll(height, (2, 2), (0, 1))) + 0.03 * fractal(rng, size, (2, 2), 2)
+    )
 
 
 def _metal(rng: np.random.Generator, size: tuple[int, int], base: RGB) -> Image.Image:
@@ -102,7 +109,10 @@ def _metal(rng: np.random.Generator, size: tuple[int, int], base: RGB) -> Image.
 
 def _leather(rng: np.random.Generator, size: tuple[int, int], base: RGB) -> Image.Image:
     cells = np.abs(fractal(rng, size, (size[0] / 9, size[1] / 9), 2))
-    return _lit(base, 0.14 * np.clip(cells - np.roll(cells, (1, 1), (0, 1)), -1, 1) + 0.06 * fractal(rng, size, (2, 2), 2))
+    return _lit(
+        base,
+        0.14 * np.clip(cells - np.roll(cells, (1, 1), (0, 1)), -1, 1) + 0.06 * fractal(rng, size, (2, 2), 2),
+    )
 
 
 def _stone(rng: np.random.Generator, size: tuple[int, int], base: RGB) -> Image.Image:
@@ -111,7 +121,9 @@ def _stone(rng: np.random.Generator, size: tuple[int, int], base: RGB) -> Image.
     return _lit(base, 0.035 * grain + 0.08 * fractal(rng, size, (8, 8), 3) - veins)
 
 
-SURFACES: dict[str, tuple[Callable[[np.random.Generator, tuple[int, int], RGB], Image.Image], tuple[RGB, ...]]] = {
+SURFACES: dict[
+    str, tuple[Callable[[np.random.Generator, tuple[int, int], RGB], Image.Image], tuple[RGB, ...]]
+] = {
     "wood": (_wood, ((150, 104, 66), (186, 140, 94), (110, 74, 50), (204, 172, 130))),
     "paper": (_paper, ((246, 240, 226), (238, 228, 208), (250, 249, 245), (226, 214, 188))),
     "slate": (_slate, ((44, 52, 50), (40, 44, 48), (36, 58, 48))),

@@ -132,8 +132,13 @@ def _weekday(rng: random.Random) -> tuple[Item, Item]:
 def time_item(minutes: int) -> Item:
     """Return a clock time of the day as 24-hour text with hour, minute and part of the day."""
     hour = minutes // 60
-    part = ("night", "morning", "afternoon", "evening")[0 if hour < 5 or hour > 21 else 1 if hour < 12 else 2 if hour < 18 else 3]
-    return Item(f"{hour:02d}:{minutes % 60:02d}", {"minutes": minutes, "hour": hour, "minute": minutes % 60, "part": part})
+    part = ("night", "morning", "afternoon", "evening")[
+        0 if hour < 5 or hour > 21 else 1 if hour < 12 else 2 if hour < 18 else 3
+    ]
+    return Item(
+        f"{hour:02d}:{minutes % 60:02d}",
+        {"minutes": minutes, "hour": hour, "minute": minutes % 60, "part": part},
+    )
 
 
 def _time(rng: random.Random) -> tuple[Item, Item]:
@@ -225,7 +230,9 @@ def _dish(rng: random.Random) -> tuple[Item, Item]:
 
 
 def _place(rng: random.Random) -> tuple[Item, Item]:
-    return _two(rng, [Item(n, {"scene": s}) for n, s in PLACES.items()], lambda a, b: a["scene"] != b["scene"])
+    return _two(
+        rng, [Item(n, {"scene": s}) for n, s in PLACES.items()], lambda a, b: a["scene"] != b["scene"]
+    )
 
 
 def _phrase(rng: random.Random) -> tuple[Item, Item]:
@@ -285,4 +292,6 @@ def draw_edit(kind: str, rng: random.Random, ok: Callable[[Item, Item], bool] | 
         old, new = POOLS[kind](rng)
         if ok is None or ok(old, new):
             return Edit(kind, old, new)
-    raise NoPair("no pair of this edit type passes the template's filter", got=kind, remedy="take another seed")
+    raise NoPair(
+        "no pair of this edit type passes the template's filter", got=kind, remedy="take another seed"
+    )

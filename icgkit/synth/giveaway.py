@@ -1,0 +1,161 @@
+"""Can a case's subtype be told without understanding it? Classifiers on wording and on statistics.
+
+scikit-learn is loaded only where it is used (extra "audit").
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from math import sqrt
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from PIL import Image
+
+from icgkit.graph import Case
+
+
+class Guess(NamedTuple):
+    """How well a classifier tells the subtype of the first node within one edit type, or over all.
+
+    Attributes
+    ----------
+    edit_type : str
+        "all" pools the decisions of every edit type.
+    n : int
+        Cases, each predicted once by cross-validation.
+    base : float
+        Accuracy (0 to 1) of always naming the commonest subtype of the training folds.
+    accuracy, low, high : float
+        Accuracy of the classifier with its 95 % Wilson interval.
+    """
+
+    edit_type: str
+    n: int
+    base: float
+    accuracy: float
+    low: float
+    high: float
+
+
+def wilson(hits: int, n: int, z: float = 1.959963984540054) -> tuple[float, float]:
+    """Return the Wilson score interval of a proportion.
+
+    Examples
+    --------
+    >>> [round(x, 3) for x in wilson(5, 10)]
+    [0.237, 0.763]
+    """
+    if n == 0:
+        return 0.0, 1.0
+    p = hits / n
+    mid, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return max(0.0, (mid - half) / (1 + z * z / n)), min(1.0, (mid + half) / (1 + z * z / n))
+
+
+def _cross_validate(
+    x: Any, y: np.ndarray, folds: int, seed: int, model: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return right/wrong of the model and of the commonest class, each case held out once."""
+    from sklearn.base import clone
+
+    rng = np.random.default_rng(seed)
+    fold = rng.permutation(np.arange(len(y)) % folds)
+    hit, base = np.zeros(len(y), bool), np.zeros(len(y), bool)
+    for k in range(folds):
+        train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+        common = Counter(y[train]).most_common(1)[0][0]
+        base[test] = y[test] == common
+        if len(set(y[train])) == 1:
+            hit[test] = base[test]
+        else:
+            hit[test] = clone(model).fit(x[train], y[train]).predict(x[test]) == y[test]
+    return hit, base
+
+
+def _by_edit_type(
+    cases: Sequence[Case], features: Any, model: Any, *, folds: int, seed: int, least: int
+) -> list[Guess]:
+    kinds: dict[str, list[int]] = defaultdict(list)
+    for i, case in enumerate(cases):
+        kinds[case.metadata["edit_type"]].append(i)
+    y = np.array([c.constraint_nodes[0].subtype for c in cases])
+    rows, hits, bases = [], [], []
+    for kind, index in sorted(kinds.items()):
+        if len(index) < least:
+            continue
+        hit, base = _cross_validate(features[index], y[index], folds, seed, model)
+        hits.append(hit)
+        bases.append(base)
+        rows.append(
+            Guess(
+                kind, len(index), float(base.mean()), float(hit.mean()), *wilson(int(hit.sum()), len(index))
+            )
+        )
+    if hits:
+        hit, base = np.concatenate(hits), np.concatenate(bases)
+        rows.append(
+            Guess("all", len(hit), float(base.mean()), float(hit.mean()), *wilson(int(hit.sum()), len(hit)))
+        )
+    return rows
+
+
+def text_giveaway(cases: Sequence[Case], *, folds: int = 5, seed: int = 0, least: int = 15) -> list[Guess]:
+    """Guess the subtype from the instruction alone, within each edit type of at least `least` cases.
+
+    A logistic regression on words and character n-grams of the instruction.
+    """
+    from scipy.sparse import csr_matrix, hstack
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    text = [c.instruction for c in cases]
+    parts = [
+        TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\S+").fit_transform(text),
+        TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), min_df=2).fit_transform(text),
+    ]
+    model = LogisticRegression(max_iter=400, C=4.0)
+    return _by_edit_type(cases, csr_matrix(hstack(parts)), model, folds=folds, seed=seed, least=least)
+
+
+def image_statistics(path: str | Path) -> np.ndarray:
+    """Return statistics of a whole picture that see no content: size, colour, contrast, noise, edges."""
+    with Image.open(path) as image:
+        size = (image.width, image.height)
+        rgb = np.asarray(image.convert("RGB"), np.float32)
+    grey = rgb.mean(axis=-1)
+    dx, dy = np.abs(np.diff(grey, axis=1)), np.abs(np.diff(grey, axis=0))
+    hist, _ = np.histogram(grey, 8, (0, 256))
+    spread = rgb.max(axis=-1) - rgb.min(axis=-1)
+    fine = grey[1:-1, 1:-1] * 4 - grey[:-2, 1:-1] - grey[2:, 1:-1] - grey[1:-1, :-2] - grey[1:-1, 2:]
+    return np.array(
+        [*size, size[0] / size[1], Path(path).stat().st_size / (size[0] * size[1]), *rgb.mean(axis=(0, 1)),
+         *rgb.std(axis=(0, 1)), spread.mean(), spread.std(), dx.mean(), dy.mean(), (dx > 24).mean(), (dy > 24).mean(),
+         float(np.median(np.abs(fine))), *hist / grey.size]
+    )  # fmt: skip
+
+
+def image_giveaway(cases: Sequence[Case], *, folds: int = 5, seed: int = 0, least: int = 15) -> list[Guess]:
+    """Guess the subtype from statistics of the picture, within each edit type (random forest)."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    features = np.stack([image_statistics(c.image_path) for c in cases])
+    model = RandomForestClassifier(200, random_state=0, n_jobs=1, min_samples_leaf=2)
+    return _by_edit_type(cases, features, model, folds=folds, seed=seed, least=least)
+
+
+def count_giveaway(cases: Sequence[Case], *, folds: int = 5, seed: int = 0) -> Guess:
+    """Guess the number of nodes from the instruction alone, over all cases."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    x = (
+        TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\S+")
+        .fit_transform([c.instruction for c in cases])
+        .tocsr()
+    )
+    y = np.array([len(c.constraint_nodes) for c in cases])
+    hit, base = _cross_validate(x, y, folds, seed, LogisticRegression(max_iter=400))
+    return Guess("all", len(y), float(base.mean()), float(hit.mean()), *wilson(int(hit.sum()), len(y)))
