@@ -225,7 +225,7 @@ def donut(ctx: Ctx) -> Design:
     )
 
 
-@template("semantic_chart_fund", nodes=(VIS, NUM), edits=("percent",))
+@template("semantic_chart_fund", nodes=(VIS, NUM), edits=("percent",), max_distractors=3)
 def fund(ctx: Ctx) -> Design:
     """A donation thermometer on a notice board."""
     edit, pal, size = ctx.edit(), ctx.palette(dark=False), ctx.size("tall")

@@ -18,7 +18,7 @@ def _others(ctx: Ctx, k: int, *texts: str) -> list[str]:
     return ctx.rng.sample([x for x in LABELS if x not in texts and len(x) < 15], k)
 
 
-@template("semantic_role_contents", nodes=(FUN, FUN), edits=("label", "dish", "place"))
+@template("semantic_role_contents", nodes=(FUN, FUN), edits=("label", "dish", "place"), max_distractors=4)
 def contents(ctx: Ctx) -> Design:
     """An open brochure: a heading on the right page, contents and a cross-reference on the left."""
     edit, pal, size = ctx.edit(), ctx.palette(dark=False), ctx.size("wide")

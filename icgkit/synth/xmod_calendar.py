@@ -18,7 +18,7 @@ TIME = "xmod_temporal"
 CHORE = {"spring": "Sow the first peas", "summer": "Water before breakfast", "autumn": "Rake the leaves", "winter": "Clear the path of snow"}
 
 
-@template("xmod_time_calendar", nodes=(TIME, TIME, TIME), edits=("month",))
+@template("xmod_time_calendar", nodes=(TIME, TIME, TIME), edits=("month",), max_distractors=3)
 def wall_calendar(ctx: Ctx) -> Design:
     """A wall calendar: month name, day grid, picture of the season, a seasonal note."""
     year = ctx.rng.randrange(2023, 2029)
@@ -228,7 +228,7 @@ def market(ctx: Ctx) -> Design:
     )
 
 
-@template("xmod_time_jubilee", nodes=(TIME, TIME), edits=("year",))
+@template("xmod_time_jubilee", nodes=(TIME, TIME), edits=("year",), max_distractors=4)
 def jubilee(ctx: Ctx) -> Design:
     """An anniversary label: founding year, years of age, decade remark."""
     edit = ctx.edit(lambda a, b: a["value"] // 10 != b["value"] // 10)

@@ -147,7 +147,7 @@ def letter(ctx: Ctx) -> Design:
     )
 
 
-@template("xmod_cult_chat", nodes=(CULT, CULT), edits=("phrase",))
+@template("xmod_cult_chat", nodes=(CULT, CULT), edits=("phrase",), max_distractors=4)
 def chat(ctx: Ctx) -> Design:
     """A phone screen: a message, its answer, the sender's picture."""
     edit, pal, size = ctx.edit(_tone), ctx.palette(), ctx.size("tall")

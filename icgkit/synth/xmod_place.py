@@ -26,7 +26,7 @@ LOOKS = {
 }
 
 
-@template("xmod_scene_postcard", nodes=(SCENE, SCENE, SCENE), edits=("place",))
+@template("xmod_scene_postcard", nodes=(SCENE, SCENE, SCENE), edits=("place",), max_distractors=3)
 def postcard(ctx: Ctx) -> Design:
     """A picture postcard with stamp and advice."""
     edit, pal, size = ctx.edit(), ctx.palette(), ctx.size("wide")
@@ -166,7 +166,7 @@ def window(ctx: Ctx) -> Design:
     )
 
 
-@template("xmod_scene_cover", nodes=(SCENE, SCENE), edits=("place",))
+@template("xmod_scene_cover", nodes=(SCENE, SCENE), edits=("place",), max_distractors=3)
 def cover(ctx: Ctx) -> Design:
     """A novel: cover picture and vignette on the spine, title as place."""
     edit, pal, size = ctx.edit(), ctx.palette(), ctx.size("tall")

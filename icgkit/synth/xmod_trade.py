@@ -94,7 +94,7 @@ def shop(ctx: Ctx) -> Design:
     )
 
 
-@template("xmod_scene_zoo", nodes=(SCENE, SCENE), edits=("animal",))
+@template("xmod_scene_zoo", nodes=(SCENE, SCENE), edits=("animal",), max_distractors=3)
 def zoo(ctx: Ctx) -> Design:
     """A way sign at a zoo: animal name, picture, habitat behind."""
     edit, pal, size = ctx.edit(lambda a, b: a["scene"] != b["scene"]), ctx.palette(), ctx.size()
