@@ -85,7 +85,7 @@ def design(cases: int = 461, *, nodes: int | None = None, seed: int = 42) -> pl.
     case = np.repeat(np.arange(cases), per_case)
     ids = list(SUBTYPES)
     share = np.array([_SHARES[s] for s in ids], dtype=np.float64)
-    quota = np.floor(share / share.sum() * nodes).astype(np.int64)
+    quota = np.floor(share / share.sum() * nodes + 1e-9).astype(np.int64)
     quota[np.argsort(share)[::-1][: nodes - quota.sum()]] += 1
     kind = rng.permutation(np.repeat(np.arange(len(ids)), quota))
     source = rng.choice(len(SOURCES), size=cases, p=[0.4, 0.35, 0.25])
