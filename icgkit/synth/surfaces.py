@@ -55,12 +55,12 @@ def _grain(size: Size, seed: int) -> np.ndarray:
 
 def plaster(size: Size, seed: int, color: Sequence[int]) -> Image.Image:
     """Return a painted wall: broad stains and fine grain."""
-    return _paint(color, cloud(size, seed, (130, 110), 4) + 0.16 * _grain(size, seed + 1), 0.075)
+    return _paint(color, cloud(size, seed, (130, 110), 4) + 0.06 * _grain(size, seed + 1), 0.075)
 
 
 def asphalt(size: Size, seed: int, color: Sequence[int]) -> Image.Image:
     """Return a coarse road surface."""
-    return _paint(color, 0.6 * cloud(size, seed, (90, 40), 2) + 0.5 * _grain(size, seed + 1), 0.16)
+    return _paint(color, 0.6 * cloud(size, seed, (90, 40), 2) + 0.2 * _grain(size, seed + 1), 0.16)
 
 
 def wood(size: Size, seed: int, color: Sequence[int], planks: int = 0) -> Image.Image:
@@ -93,7 +93,7 @@ def brick(size: Size, seed: int, color: Sequence[int], course: int = 22) -> Imag
             tone = shade(color, float(rng.uniform(0.78, 1.1)))
             d.rectangle((x, row * course, x + long - 3, row * course + course - 3), fill=tone)
             x += long
-    grain = 0.5 * _grain(size, seed + 2) + cloud(size, seed + 3, (50, 30), 3)
+    grain = 0.2 * _grain(size, seed + 2) + cloud(size, seed + 3, (50, 30), 3)
     px = np.asarray(image, np.float32) * (1 + 0.07 * grain[..., None])
     return Image.fromarray(np.clip(np.rint(px), 0, 255).astype(np.uint8)).filter(ImageFilter.GaussianBlur(0.5))
 
@@ -116,7 +116,7 @@ def weave(size: Size, seed: int, color: Sequence[int]) -> Image.Image:
     w, h = size
     y, x = np.mgrid[0:h, 0:w].astype(np.float32)
     threads = np.sin(x * 2.1) * np.sin(y * 2.1) + 0.5 * cloud(size, seed, (4, 60), 1) + 0.5 * cloud(size, seed + 1, (60, 4), 1)
-    return _paint(color, threads + 0.25 * _grain(size, seed + 2), 0.05)
+    return _paint(color, threads + 0.1 * _grain(size, seed + 2), 0.034)
 
 
 def gradient(size: Size, top: Sequence[int], bottom: Sequence[int]) -> Image.Image:
