@@ -232,7 +232,7 @@ def street_row(ctx: Ctx) -> Design:
 @template("perspective_tin", nodes=("physical_perspective", "physical_perspective"), edits=("fruit", "dish", "brand", "percent"))
 def tin(ctx: Ctx) -> Design:
     """A round tin; round its wall the name, a line of the same width, and two ornaments at its ends."""
-    edit, (w, h) = ctx.edit(), ctx.size("any")
+    w, h = ctx.size("any")
     face, body = ctx.face(ctx.rng.choice(["script", "serif", "display"])) + "-bold", ctx.face("condensed")
     pal, seeds = ctx.palette(dark=False), [ctx.seed() for _ in range(3)]
     radius = round(min(0.3 * w, 0.27 * h))
@@ -242,6 +242,12 @@ def tin(ctx: Ctx) -> Design:
     band = pal.accent
     lw = round(math.pi * radius * 0.94)
     most, tag = 62 if ctx.salient else 46, ctx.rng.choice(TAGS)
+
+    def span(text: str) -> float:
+        return font(face, fit(text, face, 1.25 * radius, most)).getlength(text)
+
+    # Two names that both fill the label leave nothing to be set anew.
+    edit = ctx.edit(lambda a, b: abs(span(a.text) - span(b.text)) > 0.12 * radius)
     size = {t: fit(t, face, 1.25 * radius, most) for t in (edit.old.text, edit.new.text)}
     sag = radius * 0.2
     crest = ctx.rng.choice(["flower", "crest", "seal", "bee"])
@@ -262,7 +268,7 @@ def tin(ctx: Ctx) -> Design:
             return c
         wide = font(face, size[v["tag"]]).getlength(v["tag"]) * 1.05
         with c.element("tag"):
-            s = max(10, round(20 * wide / font(body, 20).getlength(tag)))
+            s = max(7, round(20 * wide / font(body, 20).getlength(tag)))
             c.text((mid, tall * 0.47 + below), tag, (body, s), pal.ink, anchor="mm")
         if ctx.n == 2:
             wide = font(face, size[v["ends"]]).getlength(v["ends"])
