@@ -10,12 +10,15 @@ from __future__ import annotations
 from icgkit.metrics.agreement import agreement
 from icgkit.metrics.annotators import audit, fleiss
 from icgkit.metrics.correction import corrected
+from icgkit.metrics.effect_size import cohens_d
+from icgkit.metrics.extremes import ratio, spread
 from icgkit.metrics.gee import gee
-from icgkit.metrics.inference import differences, ratio, spread
+from icgkit.metrics.inference import differences
 from icgkit.metrics.items import item_response
-from icgkit.metrics.paired import cohens_d, mcnemar, permutation
+from icgkit.metrics.paired import mcnemar, permutation
 from icgkit.metrics.planning import plan_tests, satisfaction
-from icgkit.metrics.power import case_sd, cases_needed, power_difference, power_from_pilot, power_kappa
+from icgkit.metrics.power import case_sd, cases_needed, power_difference, power_from_pilot
+from icgkit.metrics.power_kappa import power_kappa
 from icgkit.metrics.precision import leakage, precision, rejection
 from icgkit.metrics.ranks import adjust, spearman
 from icgkit.metrics.recall import gap, recall

@@ -94,7 +94,7 @@ def binary(frame: pl.DataFrame | pl.LazyFrame, name: str, *, where: str = "frame
     if dtype == pl.Boolean or dtype == pl.Null:
         return pl.col(name).cast(pl.Boolean)
     if dtype.is_numeric():
-        bad = frame.lazy().select((~pl.col(name).is_in([0, 1])).sum()).collect().item()
+        bad = frame.lazy().select(((pl.col(name) != 0) & (pl.col(name) != 1)).sum()).collect().item()
         if not bad:
             return pl.col(name) == 1
         raise SchemaError(f"{where}.{name}: {bad} values are neither 0 nor 1", allowed="true, false, null")

@@ -8,7 +8,8 @@ import polars as pl
 
 from icgkit.metrics import _input, _rates
 from icgkit.metrics._words import CI, Pooling
-from icgkit.metrics.paired import cohens_d, mcnemar, permutation
+from icgkit.metrics.effect_size import cohens_d
+from icgkit.metrics.paired import mcnemar, permutation
 from icgkit.metrics.recall import table
 
 

@@ -14,7 +14,8 @@ import polars as pl
 
 from icgkit import metrics
 from icgkit.metrics import _resample
-from icgkit.metrics.gee import _design, solve
+from icgkit.metrics._gee_solve import solve
+from icgkit.metrics.gee import _design
 
 HERE = Path(__file__).parent
 
@@ -113,7 +114,7 @@ def checks() -> pl.DataFrame:
     two = metrics.agreement(both, n_resamples=2000)
     add("kappa", "R psych", "estimate", two["kappa"], [r["kappa"]["kappa"]], 1e-12)
     cells = np.array([two[c][0] for c in ("n_both", "n_a_only", "n_b_only", "n_neither")]) / r["kappa"]["n"]
-    from icgkit.metrics.power import kappa_variance
+    from icgkit.metrics.power_kappa import kappa_variance
 
     add(
         "variance of kappa",
