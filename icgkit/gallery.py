@@ -72,6 +72,7 @@ def write_gallery(folder: str | Path) -> Path:
     environment.filters["number"] = number
     labels = {name: condition.short for name, condition in conditions().items()}
     environment.filters["condition"] = lambda name: labels.get(name, name)
+    _drop_repeated_gaps(results)
     groups = list(dict.fromkeys(r["group"] for r in results))
     rows = [{"id": r["id"], "simulated": r["simulated"], **row} for r in results for row in r["published"]]
     common = {
@@ -87,6 +88,23 @@ def write_gallery(folder: str | Path) -> Path:
     return folder / "index.html"
 
 
+def _drop_repeated_gaps(results: list[dict[str, Any]]) -> None:
+    """Leave out published values without ours where another result has ours, or says so already."""
+
+    def key(row: dict[str, Any]) -> tuple[Any, ...]:
+        fields = ("quantity", "model", "condition", "group", "where", "published")
+        return tuple(row.get(name) for name in fields)
+
+    said = {key(row) for r in results for row in r["published"] if row["ours"] is not None}
+    for result in results:
+        kept = []
+        for row in result["published"]:
+            if row["ours"] is not None or key(row) not in said:
+                said.add(key(row))
+                kept.append(row)
+        result["published"] = kept
+
+
 def n_text(n: Any) -> str:
     """Say what the numbers rest on.
 
@@ -100,21 +118,28 @@ def n_text(n: Any) -> str:
     return f"{n:,}" if isinstance(n, int) else str(n)
 
 
-def number(value: Any, *, sign: bool = False) -> str:
+def number(value: Any, unit: str | None = None, *, like: float | None = None, sign: bool = False) -> str:
     """Write a number as a reader compares it: three decimals below 10, an absent one as a dash.
+
+    `like` is a number to which the decimals go, where it is not the number itself.
 
     Examples
     --------
     >>> number(0.12345), number(12416.0), number(43.25), number(None), number(0.05, sign=True)
     ('0.123', '12,416', '43.2', '–', '+0.050')
+    >>> number(0.0), number(0.0, "count")
+    ('0.000', '0')
     """
     if value is None:
         return "–"
     if isinstance(value, str | bool):
         return str(value)
-    size = abs(value)
-    whole = float(value).is_integer() and (size >= 2 or isinstance(value, int))
-    spec = ",.0f" if whole or size >= 1000 else ".1f" if size >= 10 else ".2g" if 0 < size < 0.0005 else ".3f"
+    size = abs(value if like is None else like)
+    whole = unit in {"count", "cases", "nodes"} or (
+        float(value).is_integer() and (size >= 2 or isinstance(value, int))
+    )
+    tiny = 0 < size < 0.0005 and not sign
+    spec = ",.0f" if whole or size >= 1000 else ".1f" if size >= 10 else ".2g" if tiny else ".3f"
     return format(value, f"+{spec}" if sign else spec).replace("-", "−")
 
 
@@ -124,7 +149,8 @@ def _split(caption: str) -> tuple[str, str]:
     if not match:
         return caption.rstrip("."), ""
     rest = caption[match.end() :]
-    return match[1], rest[:1].upper() + rest[1:] if not rest.startswith("n =") else rest
+    word = re.match(r"[a-z]{2,}", rest)  # A lone n stays small.
+    return match[1], rest[0].upper() + rest[1:] if word else rest
 
 
 def _group(id: str) -> str:
