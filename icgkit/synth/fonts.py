@@ -187,27 +187,15 @@ def covers(family: str, text: str) -> bool:
     >>> covers("slab", "Ωδείο"), covers("diner", "Ωδείο")
     (True, False)
     """
-    return all(ch in _alphabet(family) for ch in text)
+    return all(_has(family, ch) for ch in set(text))
 
 
-# Blocks in which the shelf has glyphs: Latin, Greek and Cyrillic, signs, kana, kanji, wide forms.
-_BLOCKS = (
-    (0x20, 0x180), (0x370, 0x460), (0x2010, 0x2200), (0x2600, 0x2720),
-    (0x3000, 0x3100), (0x4E00, 0x9FB0), (0xFF00, 0xFFF0),
-)  # fmt: skip
-
-
-@lru_cache(maxsize=64)
-def _alphabet(family: str) -> frozenset[str]:
-    """Characters that every weight of the family can draw."""
-    sets = []
+@lru_cache(maxsize=4096)
+def _has(family: str, char: str) -> bool:
+    """Tell whether every weight of the family draws the character as something else than a gap."""
     for weight in weights(family):
         font = get(family, 20, weight)
-        empty = font.getmask("\ufffe").getbbox(), bytes(font.getmask("\ufffe"))
-        found = set()
-        for code in (code for a, b in _BLOCKS for code in range(a, b)):
-            mask = font.getmask(chr(code))
-            if chr(code).isspace() or (mask.getbbox(), bytes(mask)) != empty:
-                found.add(chr(code))
-        sets.append(found)
-    return frozenset.intersection(*map(frozenset, sets))
+        shown, gap = font.getmask(char), font.getmask("\ufffe")
+        if not char.isspace() and shown.size == gap.size and bytes(shown) == bytes(gap):
+            return False
+    return True
