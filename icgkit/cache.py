@@ -7,13 +7,12 @@ line torn by a kill is ignored, and nothing is ever unpickled.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import uuid
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -90,7 +89,7 @@ _SORT = [
 
 
 def _line(record: Record) -> bytes:
-    data = {k: v for k, v in asdict(record).items() if v is not None}
+    data = {k: v for k in _NAMES if (v := getattr(record, k)) is not None}
     return json.dumps(data, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
@@ -259,9 +258,7 @@ class Cache:
         for path in sorted(self.folder.glob("calls-*.jsonl")):
             with open(path, "rb") as stream:
                 data = stream.read(self._offsets.get(path.name, 0))
-            rows = [r for line in data.split(b"\n") if (r := _lenient(line))]
-            columns = {n: [getattr(r, n) for r in rows] for n in _NAMES}
-            parts.append(pl.DataFrame(columns, schema=calls.dtypes, strict=True))
+            parts.append(_read_lines(data))
         if not parts:
             return calls.frame([])
         frame = pl.concat(parts)
@@ -328,6 +325,20 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
     return (stat.st_mtime_ns, stat.st_size, stat.st_ino)
 
 
+def _read_lines(data: bytes) -> pl.DataFrame:
+    """Read whole lines; damaged ones are left out."""
+    import io
+
+    import polars as pl
+
+    dtypes = schema("calls").dtypes
+    try:
+        return pl.read_ndjson(io.BytesIO(data), schema=dtypes)
+    except pl.exceptions.PolarsError:
+        rows = [r for line in data.split(b"\n") if (r := _lenient(line))]
+        return pl.DataFrame({n: [getattr(r, n) for r in rows] for n in _NAMES}, schema=dtypes, strict=True)
+
+
 def _lenient(line: bytes) -> Record | None:
     try:
         return _record(line) if line.strip() else None
@@ -344,10 +355,9 @@ def hold(fd: int) -> None:
     fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def digest(parts: Any) -> str:
-    """Hash JSON-able data canonically (first 32 hex digits of SHA-256)."""
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+def canonical(parts: Any) -> str:
+    """Return JSON-able data as text that is the same whatever the order of keys."""
+    return json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=str)
 
 
 def relabel(record: Record, **what: Any) -> Record:

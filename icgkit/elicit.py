@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ from icgkit.cache import Cache, Record
 from icgkit.errors import UnknownName
 from icgkit.graph import Case
 from icgkit.images import MAX_SIDE, check_all
-from icgkit.llm import REDO, Request, provider_of
+from icgkit.llm import REDO, Params, Prompt, Request, provider_of
 from icgkit.llm_limits import Limits
 from icgkit.prompts import Condition, build_messages, conditions, stages
 from icgkit.schemas import schema
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 PAPER: dict[str, Any] = {"temperature": 0, "max_tokens": 4096}
 """The study's settings."""
+KEPT_PROMPTS = 8192
+"""Prompts that are kept for the next model; what bounds the memory of a long run."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +36,13 @@ class Model:
     name: str
     params: Mapping[str, Any] = field(default_factory=lambda: dict(PAPER))
     by_condition: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    _made: dict[str, Params] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def under(self, condition: str) -> dict[str, Any]:
+    def under(self, condition: str) -> Params:
         """Return the parameters that hold under a condition."""
-        return {**self.params, **self.by_condition.get(condition, {})}
+        if condition not in self._made:
+            self._made[condition] = Params({**self.params, **self.by_condition.get(condition, {})})
+        return self._made[condition]
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,22 @@ class Plan:
     seed: int = 42
     then: Callable[[Record, Case], Iterable[Request]] | None = None
     """Gets each response and returns what follows, such as judging."""
+    _prompts: OrderedDict[tuple[str, str], Prompt] = field(
+        default_factory=OrderedDict, init=False, repr=False, compare=False
+    )
+
+    def prompt(self, case: Case, condition: Condition, inputs: Mapping[str, Any] | None = None) -> Prompt:
+        """Return the messages for a case, made once for all models and samples."""
+        if inputs is not None:
+            return Prompt.of(build_messages(case, condition, inputs=inputs, max_side=self.max_side))
+        key = (case.id, condition.id)
+        made = self._prompts.get(key)
+        if made is None:
+            made = Prompt.of(build_messages(case, condition, max_side=self.max_side))
+            self._prompts[key] = made
+            if len(self._prompts) > KEPT_PROMPTS:
+                self._prompts.popitem(last=False)
+        return made
 
     def count(self) -> int:
         """Number of responses that the plan asks for."""
@@ -85,9 +107,10 @@ class Plan:
 
         if then is None and self.then is not None:
             then = partial(_with_case, self.then, case)
+        prompt = self.prompt(case, condition, inputs)
         return Request(
             model.name,
-            build_messages(case, condition, inputs=inputs, max_side=self.max_side),
+            prompt.messages,
             model.under(condition.id),
             sample,
             {
@@ -99,6 +122,7 @@ class Plan:
                 **tags,
             },
             then,
+            prompt,
         )
 
     def stage(
@@ -123,8 +147,8 @@ class Plan:
             "stage": name,
             "template_sha256": template.sha256,
         }
-        messages = build_messages(case, template, inputs=inputs, max_side=self.max_side)
-        return Request(model.name, messages, model.under(name), sample, tags, then)
+        prompt = self.prompt(case, template, inputs)
+        return Request(model.name, prompt.messages, model.under(name), sample, tags, then, prompt)
 
 
 def _with_case(
@@ -253,15 +277,17 @@ def run_plan(
     """Make every call of a plan that is not recorded; return the slots of its responses."""
     from icgkit.estimate import survey
     from icgkit.llm_lanes import check_models
-    from icgkit.llm_run import run_calls
+    from icgkit.llm_run import Summary, run_calls
 
     wanted = frozenset(redo)
     slots: set[tuple[str | None, ...]] = set()
     if cache.mode == "record":
         todo = survey(plan, cache, wanted)
+        if not todo.missing and not todo.relabels:
+            return todo.slots, Summary(total=todo.cached, cached=todo.cached, by_status=dict(todo.by_status))
         if todo.missing:
             check_all(case for case in plan.dataset if case.id in todo.missing_cases)
-            check_models(todo.examples.values())
+        check_models(todo.examples.values())
 
     def note(index: int | None, record: Record) -> None:
         if record.kind == "elicit":

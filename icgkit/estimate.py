@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,11 @@ class Survey:
     rows: dict[str, Row] = field(default_factory=dict)
     missing_cases: set[str] = field(default_factory=set)
     examples: dict[tuple[str, str], Addressed] = field(default_factory=dict)
+    slots: set[tuple[str | None, ...]] = field(default_factory=set)
+    """Slots of the recorded responses."""
+    by_status: Counter[str] = field(default_factory=Counter)
+    relabels: int = 0
+    """Responses that are recorded, but for another case or condition only."""
 
     @property
     def missing(self) -> int:
@@ -121,10 +127,13 @@ def survey(
         model, input tokens, limit of output tokens.
     """
     seen = Survey()
-    usual = _usual_output(cache)
+    usual: Mapping[tuple[Any, ...], float] | None = None
     known: set[str] = set()
 
     def count(asked: Addressed, steps: int) -> None:
+        nonlocal usual
+        if usual is None:
+            usual = _usual_output(cache)
         request = asked.request
         row = seen.rows.setdefault(request.model, Row())
         row.missing += 1
@@ -155,6 +164,12 @@ def survey(
         if asked.key not in known:
             known.add(asked.key)
             seen.rows.setdefault(request.model, Row()).cached += 1
+            seen.by_status[status] += 1
+        slot = asked.slot
+        if slot[1] == "elicit":
+            if not cache.has_slot(asked.key, slot):  # recorded for another case or condition
+                seen.relabels += 1
+            seen.slots.add(slot)
         if request.then is not None:
             record = cache.get(asked.key)
             if record is None:

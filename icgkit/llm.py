@@ -13,10 +13,11 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from icgkit.cache import Cache, Record, digest
+from icgkit.cache import Cache, Record, canonical
 from icgkit.errors import CacheMiss, CallError
 from icgkit.llm_limits import Limits
 
@@ -50,6 +51,8 @@ class Request:
     then : callable, optional
         Gets the record, made or replayed, and returns the requests that build on it (the next
         step of a chain, a judge); they are made in the same run.
+    prompt : Prompt, optional
+        The messages with their hash, where it has been worked out already.
     """
 
     model: str
@@ -58,6 +61,25 @@ class Request:
     sample: int = 0
     tags: Mapping[str, Any] = field(default_factory=dict)
     then: Callable[[Record], Iterable[Request]] | None = field(default=None, compare=False, repr=False)
+    prompt: Prompt | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Messages with what is hashed of them; shared by all models that get them."""
+
+    messages: list[dict[str, Any]]
+    skeleton: str
+    """The messages as JSON, with `sha256:...` where an image goes."""
+    images: tuple[str, ...]
+    sha256: str
+
+    @classmethod
+    def of(cls, messages: list[dict[str, Any]]) -> Prompt:
+        """Hash messages."""
+        bare, urls = _without_images(messages)
+        skeleton = json.dumps(bare, separators=(",", ":"), ensure_ascii=True)
+        return cls(messages, skeleton, tuple(urls), hashlib.sha256(skeleton.encode()).hexdigest()[:32])
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +88,18 @@ class Addressed:
 
     request: Request
     key: str
-    skeleton: str
-    """The messages as JSON, with `sha256:...` where an image goes."""
-    images: tuple[str, ...]
-    prompt_sha256: str
+    prompt: Prompt
     endpoint: str | None
+
+    @property
+    def skeleton(self) -> str:
+        """The messages as JSON, with `sha256:...` where an image goes."""
+        return self.prompt.skeleton
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        """The images' data URLs."""
+        return self.prompt.images
 
     @property
     def slot(self) -> tuple[str | None, ...]:
@@ -111,7 +140,17 @@ def sent_params(params: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in params.items() if k not in TRANSPORT and k not in ("api_base", "base_url")}
 
 
-def _image_sha(url: str) -> str:
+class Params(dict[str, Any]):
+    """Parameters that are used for many requests: what enters a key is worked out once."""
+
+    @cached_property
+    def canonical(self) -> str:
+        """The parameters that matter for the answer, as canonical JSON."""
+        return canonical(sent_params(self))
+
+
+def image_sha(url: str) -> str:
+    """Return the hash of the bytes of a data URL, of the address itself for another URL."""
     known = getattr(url, "sha256", None)
     if known:
         return str(known)
@@ -132,7 +171,7 @@ def _without_images(messages: Sequence[Mapping[str, Any]]) -> tuple[list[dict[st
                 if part.get("type") == "image_url":
                     url = part["image_url"]["url"]
                     urls.append(url)
-                    part = {**part, "image_url": {**part["image_url"], "url": f"sha256:{_image_sha(url)}"}}
+                    part = {**part, "image_url": {**part["image_url"], "url": f"sha256:{image_sha(url)}"}}
                 parts.append(part)
             message = {**message, "content": parts}
         bare.append(dict(message))
@@ -141,12 +180,13 @@ def _without_images(messages: Sequence[Mapping[str, Any]]) -> tuple[list[dict[st
 
 def address(request: Request) -> Addressed:
     """Compute the key of a request and what else is hashed."""
-    bare, urls = _without_images(request.messages)
-    skeleton = json.dumps(bare, separators=(",", ":"), ensure_ascii=True)
-    prompt = hashlib.sha256(skeleton.encode()).hexdigest()[:32]
-    endpoint = endpoint_of(request.model, request.params)
-    key = digest(["icgkit-1", request.model, prompt, sent_params(request.params), endpoint, request.sample])
-    return Addressed(request, key, skeleton, tuple(urls), prompt, endpoint)
+    prompt = request.prompt or Prompt.of(request.messages)
+    params = request.params
+    sent = params.canonical if isinstance(params, Params) else canonical(sent_params(params))
+    endpoint = endpoint_of(request.model, params)
+    model, base = json.dumps(request.model), json.dumps(endpoint)
+    words = f'["icgkit-1",{model},"{prompt.sha256}",{sent},{base},{request.sample}]'
+    return Addressed(request, hashlib.sha256(words.encode()).hexdigest()[:32], prompt, endpoint)
 
 
 def request_key(request: Request) -> str:
@@ -167,7 +207,8 @@ def record_for(asked: Addressed, **answer: Any) -> Record:
     request = asked.request
     tags = dict(request.tags)
     extra = {k: v for k, v in tags.items() if k not in _TAGS}
-    answer.setdefault("params", json.dumps(sent_params(request.params), sort_keys=True, default=str))
+    if "params" not in answer:
+        answer["params"] = json.dumps(sent_params(request.params), sort_keys=True, default=str)
     return Record(
         key=asked.key,
         kind=tags.get("kind", "elicit"),
@@ -180,8 +221,8 @@ def record_for(asked: Addressed, **answer: Any) -> Record:
         subject=tags.get("subject"),
         subject_model=tags.get("subject_model"),
         template_sha256=tags.get("template_sha256"),
-        prompt_sha256=asked.prompt_sha256,
-        image_sha256=_image_sha(asked.images[0]) if asked.images else None,
+        prompt_sha256=asked.prompt.sha256,
+        image_sha256=image_sha(asked.images[0]) if asked.images else None,
         endpoint=asked.endpoint,
         extra=json.dumps(extra, sort_keys=True, default=str) if extra else None,
         **answer,

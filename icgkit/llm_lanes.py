@@ -6,12 +6,14 @@ Names, parameters, keys and prices are litellm's in each of them.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from icgkit.errors import CallError
+from icgkit.images import DataURL
 from icgkit.keys import mask
 from icgkit.llm_limits import Limits, retry_after
 
@@ -92,12 +94,14 @@ class StraightLane:
 
     def body(self, asked: Addressed) -> bytes:
         """Return the bytes to send; images go in as they are, unparsed."""
-        from icgkit.llm import _image_sha
+        from icgkit.llm import image_sha
 
         data = (self._head + asked.skeleton + self._tail).encode()
         for url in asked.images:
-            token = f'"url":"sha256:{_image_sha(url)}"'.encode()
-            data = data.replace(token, b'"url":"' + json.dumps(url)[1:-1].encode() + b'"')
+            token = f'"url":"sha256:{image_sha(url)}"'.encode()
+            plain = isinstance(url, DataURL)  # has nothing in it that JSON escapes
+            sent = url.encode() if plain else json.dumps(url)[1:-1].encode()
+            data = data.replace(token, b'"url":"' + sent + b'"', 1)
         return data
 
     def _open(self) -> aiohttp.ClientSession:
@@ -108,7 +112,7 @@ class StraightLane:
             total=limits.timeout, sock_connect=limits.connect_timeout, sock_read=limits.timeout
         )
         connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=60)
-        return aiohttp.ClientSession(connector=connector, timeout=timeout, trust_env=True)
+        return aiohttp.ClientSession(connector=connector, timeout=timeout, proxy=proxy_for(self._url))
 
     async def send(self, asked: Addressed) -> dict[str, Any]:
         """Post once."""
@@ -117,7 +121,7 @@ class StraightLane:
         if self._session is None:
             self._session = self._open()
         try:
-            data = aiohttp.BytesPayload(self.body(asked)) if False else self.body(asked)
+            data = aiohttp.BytesIOPayload(io.BytesIO(self.body(asked)))
             async with self._session.post(self._url, data=data, headers=self._headers) as reply:
                 got = await reply.read()
                 status, headers = reply.status, reply.headers
@@ -144,6 +148,18 @@ class StraightLane:
         """Close the session."""
         if self._session is not None:
             await self._session.close()
+
+
+def proxy_for(url: str) -> str | None:
+    """Return the proxy that the environment names for an address, found once and not for each call."""
+    from urllib.parse import urlsplit
+    from urllib.request import getproxies, proxy_bypass
+
+    parts = urlsplit(url)
+    if parts.hostname is None or proxy_bypass(parts.hostname):
+        return None
+    proxies = getproxies()
+    return proxies.get(parts.scheme) or proxies.get("all")
 
 
 class LitellmLane:

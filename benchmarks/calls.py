@@ -1,0 +1,456 @@
+"""How fast models are called: ours beside a bare aiohttp client, AsyncOpenAI, litellm and Inspect.
+
+    python benchmarks/calls.py                  # 461 calls, 50 in flight, 200 ms and 0 ms
+    python benchmarks/calls.py --inspect PYTHON # with Inspect, installed in another environment
+    python benchmarks/calls.py --memory         # peak memory at 461 and 46,100 calls
+    python benchmarks/calls.py --images         # images a second
+    python benchmarks/calls.py --replay         # 29,000 records checked, and read into a frame
+
+Everything runs against a stub on loopback in a process of its own, in one go, so that the ratios
+hold for the machine at hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+os.environ["OPENAI_API_KEY"] = "sk-benchmark-0000"
+CALLS, FLIGHT = 461, 50
+ANSWER = json.dumps(
+    {
+        "id": "x",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "stub",
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": "The price tag has to follow. " * 40},
+                "finish_reason": "stop",
+            }
+        ],
+        "usage": {"prompt_tokens": 1000, "completion_tokens": 300, "total_tokens": 1300},
+    }
+).encode()
+
+
+class Stub(asyncio.Protocol):
+    """Reads a request by its Content-Length and answers after a while; nothing else."""
+
+    delay = 0.0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport
+        self.head, self.need = b"", -1
+
+    def data_received(self, data: bytes) -> None:
+        if self.need < 0:
+            self.head += data
+            end = self.head.find(b"\r\n\r\n")
+            if end < 0:
+                return
+            header = self.head[:end].lower()
+            if b"expect: 100-continue" in header:
+                self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            length = int(header.split(b"content-length:")[1].split(b"\r\n")[0])
+            self.need = length - (len(self.head) - end - 4)
+        else:
+            self.need -= len(data)
+        if self.need <= 0:
+            self.head, self.need = b"", -1
+            asyncio.get_running_loop().call_later(self.delay, self.answer)
+
+    def answer(self) -> None:
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(ANSWER)}\r\n\r\n"
+        if not self.transport.is_closing():
+            self.transport.write(head.encode() + ANSWER)
+
+
+async def stub(delay: float) -> None:
+    Stub.delay = delay
+    server = await asyncio.get_running_loop().create_server(Stub, "127.0.0.1", 0, backlog=512)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await asyncio.sleep(3600)
+
+
+def make_images(folder: Path, n: int = CALLS) -> list[Path]:
+    import numpy as np
+    from PIL import Image
+
+    rng = np.random.default_rng(0)
+    paths = []
+    base = rng.integers(0, 255, (96, 128, 3), dtype=np.uint8)
+    noise = rng.integers(0, 60, (768, 1024, 3), dtype=np.uint8)
+    for i in range(n):
+        image = np.asarray(Image.fromarray(np.roll(base, i, 1)).resize((1024, 768))) // 2 + noise
+        path = folder / f"{i}.jpg"
+        Image.fromarray(image.astype(np.uint8)).save(path, quality=53)
+        paths.append(path)
+    return paths
+
+
+def make_cases(paths: list[Path], n: int) -> list:
+    from icgkit.graph import Case, Target
+
+    target = Target(element="a", region="b", action="c")
+    return [
+        Case(
+            id=f"c{i}", image=paths[i % len(paths)].name, image_size=(1024, 768), source="stub",
+            instruction=f"Change {i} to {i + 1}.", target=target,
+        ).within(paths[0].parent, "stub")
+        for i in range(n)
+    ]  # fmt: skip
+
+
+def message_lists(paths: list[Path]) -> list[list[dict]]:
+    from icgkit.prompts import build_messages
+
+    plain = []
+    for case in make_cases(paths, len(paths)):
+        messages = build_messages(case, "direct")
+        part = messages[1]["content"][0]
+        messages[1]["content"][0] = {
+            "type": "image_url",
+            "image_url": {"url": str.__str__(part["image_url"]["url"])},
+        }
+        plain.append(messages)
+    return plain
+
+
+async def flood(jobs: list, one) -> float:
+    queue = list(enumerate(jobs))[::-1]
+
+    async def worker() -> None:
+        while queue:
+            await one(queue.pop()[1])
+
+    start = time.perf_counter()
+    await asyncio.gather(*(worker() for _ in range(FLIGHT)))
+    return time.perf_counter() - start
+
+
+def bare_aiohttp(url: str, paths: list[Path]) -> float:
+    import aiohttp
+
+    async def go() -> float:
+        jobs = message_lists(paths)
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+
+            async def one(messages: list) -> None:
+                body = {"model": "stub", "messages": messages, "temperature": 0, "max_tokens": 4096}
+                async with session.post(url + "/chat/completions", json=body) as reply:
+                    await reply.json()
+
+            return await flood(jobs, one)
+
+    return asyncio.run(go())
+
+
+def async_openai(url: str, paths: list[Path]) -> float:
+    from openai import AsyncOpenAI
+
+    async def go() -> float:
+        jobs = message_lists(paths)
+        async with AsyncOpenAI(base_url=url, max_retries=0) as client:
+
+            async def one(messages: list) -> None:
+                await client.chat.completions.create(
+                    model="stub", messages=messages, temperature=0, max_tokens=4096
+                )
+
+            return await flood(jobs, one)
+
+    return asyncio.run(go())
+
+
+def bare_litellm(url: str, paths: list[Path], model: str = "openai/stub") -> float:
+    import litellm
+
+    litellm.suppress_debug_info = True
+
+    async def go() -> float:
+        jobs = message_lists(paths)
+
+        async def one(messages: list) -> None:
+            await litellm.acompletion(
+                model=model, messages=messages, temperature=0, max_tokens=4096, api_base=url, num_retries=0
+            )
+
+        await one(jobs[0])
+        return await flood(jobs, one)
+
+    return asyncio.run(go())
+
+
+def ours(url: str, paths: list[Path], straight: bool = True) -> float:
+    """Calls made and recorded on disk, from messages that are there, as for the other ways."""
+    from icgkit import llm_lanes
+    from icgkit.cache import Cache
+    from icgkit.llm import Request, complete_many
+    from icgkit.llm_limits import Limits
+    from icgkit.prompts import build_messages
+
+    llm_lanes.load_litellm()
+    if not straight:
+        llm_lanes.OPENAI_FORM = frozenset()
+    params = {"temperature": 0, "max_tokens": 4096, "api_base": url}
+    requests = [
+        Request("openai/stub", build_messages(case, "direct"), params, tags={"case_id": case.id})
+        for case in make_cases(paths, len(paths))
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        limits = Limits(concurrency=FLIGHT)
+        complete_many(requests[:1], cache=Cache(folder + "/w"), limits=limits, progress=False)
+        start = time.perf_counter()
+        records = complete_many(requests, cache=Cache(folder + "/c"), limits=limits, progress=False)
+        seconds = time.perf_counter() - start
+        assert all(r.status == "ok" for r in records)
+    return seconds
+
+
+def ours_litellm(url: str, paths: list[Path]) -> float:
+    return ours(url, paths, straight=False)
+
+
+def whole(url: str, paths: list[Path]) -> float:
+    """Eliciting as `icgkit run` does it: images read, decoded, prepared, messages built, frame read."""
+    from icgkit import llm_lanes
+    from icgkit.cache import Cache
+    from icgkit.elicit import elicit
+    from icgkit.llm_limits import Limits
+    from icgkit.load import Dataset
+
+    llm_lanes.load_litellm()
+    dataset = Dataset("stub", "1", "", "", paths[0].parent, tuple(make_cases(paths, len(paths))))
+    params = {"temperature": 0, "max_tokens": 4096, "api_base": url}
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
+        frame = elicit(
+            dataset,
+            ["direct"],
+            ["openai/stub"],
+            cache=Cache(folder + "/c"),
+            params=params,
+            limits=Limits(concurrency=FLIGHT),
+            progress=False,
+        )
+        seconds = time.perf_counter() - start
+    assert (frame["status"] == "ok").all()
+    return seconds
+
+
+INSPECT = """
+import sys, time, json, tempfile, logging
+from inspect_ai import Task, eval
+from inspect_ai.dataset import Sample, MemoryDataset
+from inspect_ai.model import ChatMessageUser, ContentImage, ContentText, get_model, GenerateConfig
+from inspect_ai.solver import generate
+url, flight, *paths = sys.argv[1:]
+samples = [Sample(input=[ChatMessageUser(content=[ContentImage(image=p), ContentText(text=f"Change {i}.")])]) for i, p in enumerate(paths)]
+model = get_model("openai/stub", base_url=url, config=GenerateConfig(max_connections=int(flight), temperature=0, max_tokens=4096))
+task = Task(dataset=MemoryDataset(samples), solver=generate())
+t = time.perf_counter()
+with tempfile.TemporaryDirectory() as d:
+    logs = eval(task, model=model, log_dir=d, display="none", max_samples=int(flight), max_connections=int(flight))
+assert logs[0].status == "success", logs[0].error
+print("SECONDS", time.perf_counter() - t)
+"""
+
+
+def inspect(url: str, paths: list[Path], python: str) -> float:
+    out = subprocess.run(
+        [python, "-c", INSPECT, url, str(FLIGHT), *map(str, paths)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "SECONDS" not in out.stdout:
+        raise RuntimeError(out.stderr[-2000:])
+    return float(out.stdout.split("SECONDS")[1])
+
+
+WAYS = {
+    "bare aiohttp": bare_aiohttp,
+    "AsyncOpenAI": async_openai,
+    "litellm.acompletion": bare_litellm,
+    "icgkit": ours,
+    "icgkit through litellm": ours_litellm,
+    "icgkit, images and all": whole,
+}
+
+
+def in_process(name: str, url: str, folder: Path) -> float:
+    """Measure one way in a fresh process, so that none profits from another."""
+    out = subprocess.run(
+        [sys.executable, __file__, "--one", name, "--url", url, "--folder", str(folder)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if "SECONDS" not in out.stdout:
+        raise RuntimeError(out.stdout + out.stderr[-3000:])
+    return float(out.stdout.split("SECONDS")[1])
+
+
+def start_stub(delay: float) -> tuple[subprocess.Popen, str]:
+    server = subprocess.Popen(
+        [sys.executable, __file__, "--stub", str(delay)], stdout=subprocess.PIPE, text=True
+    )
+    assert server.stdout is not None
+    return server, f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
+
+
+def speed(inspect_python: str | None, repeats: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        paths = make_images(Path(folder))
+        size = sum(p.stat().st_size for p in paths) / len(paths)
+        print(f"{CALLS} calls, {FLIGHT} in flight, image {size / 1e3:.0f} KB, best of {repeats}")
+        for delay in (0.2, 0.0):
+            server, url = start_stub(delay)
+            waves = -(-CALLS // FLIGHT)
+            ideal = CALLS / (waves * delay) if delay else None
+            rates: dict[str, float] = {}
+            try:
+                for _ in range(repeats):
+                    for name in WAYS:
+                        rate = CALLS / in_process(name, url, Path(folder))
+                        rates[name] = max(rate, rates.get(name, 0))
+                if inspect_python:
+                    rates["Inspect"] = CALLS / inspect(url, paths, inspect_python)
+            finally:
+                server.terminate()
+                server.wait()
+            print(f"\nserver latency {delay * 1e3:.0f} ms" + (f", ideal {ideal:.0f}/s" if ideal else ""))
+            for name, rate in rates.items():
+                share = f"  {rate / ideal:6.1%} of the ideal" if ideal else ""
+                print(
+                    f"  {name:24s} {rate:7.1f}/s   {rate / rates['litellm.acompletion']:5.2f} x litellm{share}"
+                )
+            if "Inspect" in rates:
+                print(f"  icgkit is {rates['icgkit'] / rates['Inspect']:.1f} x Inspect")
+
+
+def memory() -> None:
+    server, url = start_stub(0.0)
+    try:
+        for n in (CALLS, 100 * CALLS):
+            out = subprocess.run(
+                [sys.executable, __file__, "--peak", str(n), "--url", url],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            print(out.stdout.strip() or out.stderr[-2000:])
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def peak(url: str, n: int) -> None:
+    from icgkit.cache import Cache
+    from icgkit.elicit import make_plan, run_plan
+    from icgkit.llm_limits import Limits
+    from icgkit.load import Dataset
+
+    with tempfile.TemporaryDirectory() as folder:
+        paths = make_images(Path(folder))
+        dataset = Dataset("stub", "1", "", "", Path(folder), tuple(make_cases(paths, n)))
+        plan = make_plan(dataset, ["direct"], ["openai/stub"], params={"api_base": url})
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        start = time.perf_counter()
+        run_plan(plan, Cache(folder + "/c"), limits=Limits(concurrency=FLIGHT), progress=False)
+        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        rate = n / (time.perf_counter() - start)
+        print(
+            f"{n:6d} calls: peak {after:.0f} MB, {after - before:.0f} MB above the start; {rate:.0f} calls/s"
+        )
+
+
+def images() -> None:
+    from icgkit.images import prepare
+
+    with tempfile.TemporaryDirectory() as folder:
+        paths = make_images(Path(folder))
+        for side, name in ((1024, "passed through"), (512, "scaled down")):
+            start = time.perf_counter()
+            for path in paths:
+                _ = prepare(path, side).data_url
+            print(f"images {name}: {len(paths) / (time.perf_counter() - start):.0f}/s")
+            start = time.perf_counter()
+            for path in paths:
+                _ = prepare(path, side).data_url
+            print(f"  once more: {len(paths) / (time.perf_counter() - start):.0f}/s")
+
+
+def replay(n: int = 29_000) -> None:
+    from icgkit.cache import Cache
+    from icgkit.elicit import make_plan, requests, run_plan
+    from icgkit.llm import address, record_for
+    from icgkit.load import Dataset, load_responses
+
+    with tempfile.TemporaryDirectory() as folder:
+        paths = make_images(Path(folder))
+        dataset = Dataset("stub", "1", "", "", Path(folder), tuple(make_cases(paths, CALLS)))
+        conditions = ["direct", "cot", "icg_self", "nl_self", "signal_guided", "taxonomy_only", "oracle"]
+        models = [f"openai/stub{i}" for i in range(-(-n // (CALLS * len(conditions))))]
+        plan = make_plan(dataset, conditions, models)
+        cache = Cache(folder + "/c")
+        for model in plan.models:
+            for _, request in requests(plan, model):
+                cache.put(
+                    record_for(address(request), text="The price tag has to follow. " * 40, created=1.0)
+                )
+        for packed in (False, True):
+            if packed:
+                cache.pack()
+            start = time.perf_counter()
+            _, summary = run_plan(plan, Cache(folder + "/c"), progress=False)
+            done = time.perf_counter() - start
+            assert summary.called == 0
+            start = time.perf_counter()
+            frame = load_responses(folder + "/c")
+            read = time.perf_counter() - start
+            print(
+                f"{frame.height} records {'packed' if packed else 'as lines'}: "
+                f"declared complete in {done:.2f} s ({frame.height / done:.0f}/s), read in {read:.2f} s"
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--stub", type=float)
+    parser.add_argument("--one")
+    parser.add_argument("--url")
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--inspect")
+    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--peak", type=int)
+    parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--images", action="store_true")
+    parser.add_argument("--replay", action="store_true")
+    args = parser.parse_args()
+    if args.stub is not None:
+        asyncio.run(stub(args.stub))
+    elif args.one:
+        paths = sorted(args.folder.glob("*.jpg"), key=lambda p: int(p.stem))
+        print("SECONDS", WAYS[args.one](args.url, paths))
+    elif args.peak:
+        peak(args.url, args.peak)
+    elif args.memory or args.images or args.replay:
+        for wanted, work in ((args.memory, memory), (args.images, images), (args.replay, replay)):
+            if wanted:
+                work()
+    else:
+        speed(args.inspect, args.repeats)
+
+
+if __name__ == "__main__":
+    main()
