@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
+# Helpers that stand beside the tests (the fault server) are imported by name.
+sys.path.insert(0, str(Path(__file__).parent))
 # A model library asks for its price map over the network unless told otherwise.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("MPLBACKEND", "Agg")
