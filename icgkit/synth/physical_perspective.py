@@ -283,9 +283,9 @@ def tin(ctx: Ctx) -> Design:
         c.paste(plaster((w, table), seeds[0], shade(pal.accent2, 1.45)))
         c.paste(wood((w, h - table), seeds[1], (172, 132, 92), 3), (0, table))
         foot = y0 + tall + sag
-        for x, thing in things:
-            soft_box(c, (x * w + 10, foot + 8, x * w + 62, foot + 20), 5, 110, 0)
-            c.paste(glyph(thing, 74, seeds[2]), (x * w, foot - 52))
+        for at, thing in things:
+            soft_box(c, (at * w + 10, foot + 8, at * w + 62, foot + 20), 5, 110, 0)
+            c.paste(glyph(thing, 74, seeds[2]), (at * w, foot - 52))
         ground = Canvas((round(3 * radius), 70))
         ground.ellipse((20, 10, 2.8 * radius, 58), (0, 0, 0, 150))
         c.put(ground, (cx - 1.2 * radius, foot - 30), blur=7)

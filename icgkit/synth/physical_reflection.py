@@ -196,9 +196,9 @@ def boat(ctx: Ctx) -> Design:
         for i in range(7):
             xw = x0 + length * (0.08 + 0.13 * i)
             c.rect((xw, waterline - 1, xw + length * 0.09, waterline + 1), (255, 255, 255, 70))
-        for bx, by, tone in buoys:
+        for bx, by, paint in buoys:
             c.ellipse((bx - 13, by + 6, bx + 13, by + 16), (*shade(sea, 0.5), 190))
-            c.ellipse((bx - 11, by - 12, bx + 11, by + 11), tone)
+            c.ellipse((bx - 11, by - 12, bx + 11, by + 11), paint)
             c.rect((bx - 11, by - 3, bx + 11, by + 2), (250, 248, 240))
 
     return Design(

@@ -127,7 +127,7 @@ def low_sun(ctx: Ctx) -> Design:
         far = cloud((w, 3), seeds[0], (90, 40), 3)[1]
         c.polygon([(0, horizon), *[(x, horizon - 16 - 16 * float(far[x])) for x in range(0, w, 8)], (w, horizon)], shade(sky[0], 0.55))
         c.paste(asphalt((w, h - horizon), seeds[1], ground), (0, horizon))
-        joints = [[(cx + k * 34, horizon), (cx + k * 150, h)] for k in range(-6, 7)]
+        joints: list[list[tuple[float, float]]] = [[(cx + k * 34, horizon), (cx + k * 150, h)] for k in range(-6, 7)]
         joints += [[(0, horizon + t * (h - horizon)), (w, horizon + t * (h - horizon))] for t in (0.06, 0.16, 0.34, 0.62)]
         strokes(c, joints, (60, 50, 40, 46), 1.5)
         for x, y in posts:

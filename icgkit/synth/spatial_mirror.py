@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from PIL import Image, ImageDraw
 
@@ -21,7 +23,7 @@ from icgkit.synth.surfaces import (
 )  # fmt: skip
 
 
-def _polygon_mask(size: tuple[int, int], points: list[tuple[float, float]]) -> np.ndarray:
+def _polygon_mask(size: tuple[int, int], points: Sequence[tuple[float, float]]) -> np.ndarray:
     image = Image.new("L", (size[0] * 2, size[1] * 2))
     ImageDraw.Draw(image).polygon([(2 * x, 2 * y) for x, y in points], fill=255)
     return np.asarray(image.reduce(2), np.float32) / 255
@@ -85,8 +87,8 @@ def studio_corner(ctx: Ctx) -> Design:
             shut = weave((w, h), seeds[2], shade(ink, 1.5))
             curtain = Canvas((w, h))
             curtain.paste(shut)
-            for x in range(0, w, 34):
-                curtain.rect((x, 0, x + 12, h), (0, 0, 0, 46))
+            for fold in range(0, w, 34):
+                curtain.rect((fold, 0, fold + 12, h), (0, 0, 0, 46))
             scene.put(curtain, clip=cover)
         else:
             scene.put(moved, clip=cover)

@@ -244,8 +244,8 @@ def platform(ctx: Ctx) -> Design:
         floor = round(h * 0.8)
         c.paste(plaster((w, floor), seeds[0], wall))
         if tiles:
-            for x in range(0, w, 34):
-                c.line([(x, h * 0.12), (x, floor)], (0, 0, 0, 26), 1)
+            for col in range(0, w, 34):
+                c.line([(col, h * 0.12), (col, floor)], (0, 0, 0, 26), 1)
             for y in range(round(h * 0.12), floor, 20):
                 c.line([(0, y), (w, y)], (0, 0, 0, 26), 1)
         c.rect((0, 0, w, h * 0.1), (70, 72, 78))
