@@ -4,8 +4,9 @@ Nothing here is an answer of any model. Every frame has a column `simulated`, an
 models, judges and annotators carry the suffix " (simulated)".
 
 The model of one decision: logit P(found) = intercept[model, condition] + offset[condition, subtype]
-+ shift[source] + case effect + node effect, both normal; then the judge errs with a sensitivity and
-a specificity. A further judge answers given the first one's verdict.
++ shift[source] + a step[condition] where a case has several nodes + case effect + node effect, both
+effects normal. Then the judge errs with a sensitivity and a specificity, and a further judge answers
+given the first one's verdict.
 """
 
 from __future__ import annotations
@@ -126,10 +127,12 @@ def probabilities(
     shift = effects.get("source", {})
     if "source" in layout.columns:
         noise = noise + np.array([shift.get(s, 0.0) for s in layout["source"]])
+    several = np.bincount(case)[case] > 1
     subtype = layout["subtype"].to_list()
     eta = np.empty((layout.height, len(models), len(conditions)))
     for k, condition in enumerate(conditions):
         offset = np.array([effects["offset"][condition][s] for s in subtype])
+        offset = offset + effects.get("several_nodes", {}).get(condition, 0.0) * several
         for m, model in enumerate(models):
             eta[:, m, k] = effects["intercept"][model][condition] + offset + noise
     return np.asarray(1 / (1 + np.exp(-eta)))

@@ -100,33 +100,28 @@ def write(
     (folder / "run.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def layout_of(dataset: str, *, seed: int = 42) -> pl.DataFrame:
+    """Lay a study out on the nodes of a dataset, with sources drawn in the proportions of `design`."""
+    import polars as pl
+
+    from icgkit.load import load_dataset
+
+    data = load_dataset(dataset)
+    cases = data.frame().select("case_id", n_inter=(pl.col("n_inter") > 0).cast(pl.Int64))
+    drawn = np.random.default_rng([seed, 8]).choice(SOURCES, size=cases.height, p=[0.4, 0.35, 0.25])
+    cases = cases.with_columns(source=pl.Series(drawn.tolist()))
+    nodes = data.nodes().select("dataset", "case_id", "node_id", "category", "subtype", "indirectness")
+    return nodes.join(cases, on="case_id", maintain_order="left")
+
+
 def make(folder: str | Path, *, dataset: str | None = None, cases: int = 461, seed: int = 42) -> str:
     """Draw a study with the fitted effect model and write it as a cache folder; return what was written.
 
     With a dataset its nodes are used, so that case and node ids lead back to its cases; otherwise the
     layout of `icgkit.simulate.design`.
     """
-    import polars as pl
-
     effects = load_effects()
-    layout: int | pl.DataFrame = cases
-    if dataset is not None:
-        from icgkit.load import load_dataset
-
-        data = load_dataset(dataset)
-        inter = data.frame().select("case_id", n_inter=(pl.col("n_inter") > 0).cast(pl.Int64))
-        nodes = data.nodes().select("dataset", "case_id", "node_id", "category", "subtype", "indirectness")
-        rng = np.random.default_rng([seed, 8])
-        source = pl.DataFrame(
-            {
-                "case_id": inter["case_id"],
-                "source": rng.choice(SOURCES, size=inter.height, p=[0.4, 0.35, 0.25]),
-            }
-        )
-        layout = nodes.join(inter, on="case_id", maintain_order="left").join(
-            source, on="case_id", maintain_order="left"
-        )
-    frames = study(effects, cases=layout, seed=seed)
+    frames = study(effects, cases=cases if dataset is None else layout_of(dataset, seed=seed), seed=seed)
     write(folder, frames, dataset=dataset or "icg-synth", judge=effects["primary_judge"], seed=seed)
     return f"{Path(folder)}: " + ", ".join(f"{name} {frame.height:,d}" for name, frame in frames.items())
 
