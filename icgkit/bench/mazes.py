@@ -223,7 +223,7 @@ def make_pairs(n: int = 150, *, seed: int = 42) -> list[Pair]:
     sizes, failures = list(SIZES), 0
     while len(pairs) < n and sizes:
         size = sizes[len(pairs) % len(sizes)]
-        maze = carve(size, rng, ("dfs", "kruskal")[failures % 2])
+        maze = carve(size, rng, ("dfs", "kruskal")[(len(pairs) // len(SIZES) + failures) % 2])
         key = canonical(maze)
         made = None if key in seen else twin(maze, rng)
         if made is None:
