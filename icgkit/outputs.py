@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import base64
 import html
-import io
 import json
 import os
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,15 +20,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from icgkit.errors import SchemaError
 from icgkit.paths import project_root
+from icgkit.pictures import render
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-THUMB_WIDTH = 900
-"""Width of the small picture, pixels."""
-THUMB_BYTES = 60_000
-"""Most bytes of the small picture."""
 SIGNIFICANT = 10
 """Significant digits of a float in a CSV: more would differ between processors."""
 LIGHT = (".csv", ".json", ".thumb.png")
@@ -147,13 +142,13 @@ def save(
         shown = table.to_html()
         files[".html"] = _page(id, shown).encode()
         files[".tex"] = table.to_latex().encode()
-        pictures = _pictures(table.to_figure(), vector=False)
+        pictures = render(table.to_figure(), full=figure is None)
         if figure is None:
             files |= pictures
         else:
             files[".table.thumb.png"] = pictures[".thumb.png"]
     if figure is not None:
-        files |= _pictures(figure, vector=True)
+        files |= render(figure, vector=True)
         code = base64.b64encode(files[".thumb.png"]).decode()
         shown += f'<img alt="{html.escape(id)}" src="data:image/png;base64,{code}">'
     params = dict(params or {})
@@ -249,56 +244,3 @@ def _compared(published: pl.DataFrame | None, id: str) -> list[dict[str, Any]]:
 
 def _rounded(value: Any) -> Any:
     return float(f"{value:.{SIGNIFICANT}g}") if isinstance(value, float) else value
-
-
-def _pictures(figure: Any, *, vector: bool) -> dict[str, bytes]:
-    """Render a figure to PNG and thumbnail, and to PDF and SVG if asked; close it."""
-    import matplotlib as mpl
-
-    silent: dict[str, dict[str, Any]] = {
-        "png": {"Software": None},
-        "svg": {"Date": None, "Creator": None},
-        "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-    }
-    files = {}
-    with mpl.rc_context({"svg.hashsalt": "icgkit", "pdf.fonttype": 42}):
-        # Laid out and measured once, instead of once for each format.
-        figure.draw_without_rendering()
-        figure.set_layout_engine("none")
-        box = figure.get_tightbbox().padded(0.1)
-        for kind in ("png", "svg", "pdf") if vector else ("png",):
-            stream = io.BytesIO()
-            figure.savefig(stream, format=kind, metadata=silent[kind], dpi=200, bbox_inches=box)
-            files[f".{kind}"] = stream.getvalue()
-    if pyplot := sys.modules.get("matplotlib.pyplot"):
-        pyplot.close(figure)
-    return files | {".thumb.png": thumbnail(files[".png"])}
-
-
-def thumbnail(png: bytes) -> bytes:
-    """Return a palette PNG at most 900 pixels wide and 60 KB large.
-
-    Colours go first, width second; a picture that is small already is not enlarged.
-    """
-    from PIL import Image
-
-    full = Image.open(io.BytesIO(png))
-    rgba = full.convert("RGBA")
-    picture = Image.new("RGB", rgba.size, "white")
-    picture.paste(rgba, mask=rgba.getchannel("A"))
-    # Median cut keeps the exact colours of a drawing; the octree is quick and small for photographs.
-    cut, tree = Image.Quantize.MEDIANCUT, Image.Quantize.FASTOCTREE
-    tries = [(900, 256, cut), (900, 256, tree), (900, 64, tree), (720, 64, tree), (560, 64, tree)]
-    content = b""
-    for width, colors, method in (*tries, (400, 48, tree), (240, 24, tree)):
-        wide = min(width, picture.width)
-        size = (wide, max(1, round(picture.height * wide / picture.width)))
-        small = picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=3).quantize(
-            colors, method, dither=Image.Dither.NONE
-        )
-        stream = io.BytesIO()
-        small.save(stream, "PNG", compress_level=9)
-        content = stream.getvalue()
-        if len(content) <= THUMB_BYTES:
-            break
-    return content

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import io
+import re
+import zlib
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+from icgkit.pictures import THUMB_BYTES, render, thumbnail
+
+
+def draw() -> Figure:
+    figure, ax = plt.subplots(figsize=(5, 3), layout="constrained")
+    ax.plot([1, 2, 3], label="office é")
+    ax.set_ylabel("outside")
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    return figure
+
+
+@pytest.fixture(scope="module")
+def files() -> dict[str, bytes]:
+    return render(draw(), vector=True)
+
+
+def size(png: bytes) -> tuple[int, int]:
+    with Image.open(io.BytesIO(png)) as picture:
+        return picture.size
+
+
+def test_same_figure_same_bytes(files: dict[str, bytes]) -> None:
+    assert set(files) == {".png", ".svg", ".pdf", ".thumb.png"}
+    before = plt.get_fignums()
+    assert render(draw(), vector=True) == files
+    assert plt.get_fignums() == before  # closed
+
+
+def test_nothing_is_cut_off_at_the_border(files: dict[str, bytes]) -> None:
+    with Image.open(io.BytesIO(files[".png"])) as picture:
+        pixels = np.asarray(picture.convert("L"))
+    border = np.concatenate(
+        [pixels[:8].ravel(), pixels[-8:].ravel(), pixels[:, :8].ravel(), pixels[:, -8:].ravel()]
+    )
+    assert border.min() == 255
+    assert pixels.min() < 50
+
+
+def test_fonts_in_the_pdf_can_be_searched_and_hold_no_shaping_tables(files: dict[str, bytes]) -> None:
+    assert b"/Type3" not in files[".pdf"]
+    assert b"/CIDFontType2" in files[".pdf"]
+    streams = [
+        zlib.decompress(m[1]) for m in re.finditer(rb"stream\r?\n(x.*?)endstream", files[".pdf"], re.DOTALL)
+    ]
+    fonts = [s for s in streams if s[:4] == b"\x00\x01\x00\x00"]
+    assert fonts
+    assert not any(b"GSUB" in font[:400] or b"GPOS" in font[:400] for font in fonts)
+
+
+def test_small_picture_is_wide_where_it_can_be(files: dict[str, bytes]) -> None:
+    assert size(files[".thumb.png"])[0] == 900
+    assert size(files[".png"])[0] > 900
+    alone = render(draw(), full=False)
+    assert set(alone) == {".thumb.png"}
+    assert 890 <= size(alone[".thumb.png"])[0] <= 900
+
+
+def test_small_picture_of_a_noisy_photograph() -> None:
+    noise = np.random.default_rng(1).integers(0, 256, (1200, 1600, 3), dtype=np.uint8)
+    stream = io.BytesIO()
+    Image.fromarray(noise).save(stream, "PNG", compress_level=1)
+    assert len(thumbnail(stream.getvalue())) <= THUMB_BYTES
+
+
+def test_white_stays_white(files: dict[str, bytes]) -> None:
+    with Image.open(io.BytesIO(files[".thumb.png"])) as picture:
+        assert picture.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
