@@ -315,7 +315,7 @@ def in_thread(work: Callable[[threading.Event], Any]) -> Any:
 
     Ctrl-C sets `stop` and waits for the work to wind up; a second one gives up waiting.
     """
-    stop = threading.Event()
+    stop, finished = threading.Event(), threading.Event()
     box: dict[str, Any] = {}
 
     def target() -> None:
@@ -323,13 +323,15 @@ def in_thread(work: Callable[[threading.Event], Any]) -> Any:
             box["value"] = work(stop)
         except BaseException as exc:
             box["error"] = exc
+        finally:
+            finished.set()
 
     thread = threading.Thread(target=target, name="icgkit-calls", daemon=True)
     thread.start()
     interrupted: KeyboardInterrupt | None = None
-    while thread.is_alive():
-        try:
-            thread.join(0.2)
+    while not finished.is_set():
+        try:  # not thread.join: in Python 3.11 an interrupted join takes the thread for ended
+            finished.wait(0.2)
         except KeyboardInterrupt as exc:
             if interrupted:
                 raise
