@@ -127,6 +127,7 @@ def test_utility_by_hand() -> None:
     assert at_two == pytest.approx([1.0, 1.0])
     with pytest.raises(SchemaError, match="no condition has both"):
         metrics.utility(FOUND, STEPS.with_columns(condition=pl.lit("z")))
+    assert metrics.utility(FOUND.with_columns(found=pl.lit(None, dtype=pl.Boolean)), STEPS).is_empty()
     with pytest.raises(SchemaError, match="ratios"):
         metrics.utility(FOUND, STEPS, ratios=[0.0])
 

@@ -110,6 +110,8 @@ def test_one_case_has_no_interval() -> None:
 
 def test_empty_frame_gives_an_empty_table() -> None:
     assert metrics.recall(HAND.clear(), n_resamples=B).height == 0
+    row = metrics.recall(HAND.clear(), by=(), pooling="pooled", n_resamples=B).row(0, named=True)
+    assert (row["estimate"], row["low"], row["status"]) == (None, None, "no rows")
 
 
 def test_null_case_is_an_error_not_one_big_cluster() -> None:

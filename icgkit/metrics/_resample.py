@@ -73,6 +73,8 @@ def draw_rows(
     """
     sums = np.asarray(sums, dtype=np.float64)
     n_clusters = sums.shape[1]
+    if not n_clusters:
+        return np.zeros((1, n_resamples)), np.zeros(len(sums), dtype=np.int64)
     unique, index = _unique_rows(sums)
     flat = (unique == unique[:, :1]).all(axis=1)
     moving = np.flatnonzero(~flat)

@@ -113,6 +113,7 @@ def utility(
     parts = [
         _curve(part, dict(zip(by, key, strict=True)), over, ratios, cluster, level, n_resamples, seed)
         for key, part in groups
+        if part.height
     ]
     dtypes: dict[str, Any] = {b: left.schema[b] for b in by} | {over: left.schema[over]} | _COLUMNS
     rows = [[row.get(c) for c in dtypes] for part in parts for row in part]
