@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 TARGET = "#444444"
 
 
-def draw_image(case: Case, ax: Axes, *, marks: bool = True, max_side: int = 900) -> Axes:
+def draw_image(
+    case: Case, ax: Axes, *, marks: bool = True, max_side: int = 900, picture: bool = True, size: float = 8
+) -> Axes:
     """Draw the image of a case with its target (dashed) and its numbered regions in category colours.
 
-    A missing image is said in its place.
+    A missing image is said in its place; `picture=False` draws the regions on a grey field instead; `size` is
+    that of the numbers, points.
     """
     from PIL import Image
 
@@ -35,27 +38,30 @@ def draw_image(case: Case, ax: Axes, *, marks: bool = True, max_side: int = 900)
     ax.set_ylim(height, 0)
     ax.set_aspect("equal")
     ax.set_axis_off()
-    try:
-        shown = prepare(case.image_path, max_side=max_side)
-    except ImageError:
-        ax.text(width / 2, height / 2, "image not found here", ha="center")
-        return ax
-    pixels = Image.open(io.BytesIO(shown.data)).convert("RGB")
-    ax.imshow(pixels, extent=(0, width, height, 0), interpolation="lanczos")
+    if picture:
+        try:
+            shown = prepare(case.image_path, max_side=max_side)
+        except ImageError:
+            ax.text(width / 2, height / 2, "image not found here", ha="center")
+            return ax
+        pixels = Image.open(io.BytesIO(shown.data)).convert("RGB")
+        ax.imshow(pixels, extent=(0, width, height, 0), interpolation="lanczos")
+    else:
+        ax.add_patch(rectangle(0, 0, width, height, "#ECECEC"))
     if marks and case.target.bbox:
-        _box(ax, case.target.bbox, "E", TARGET, "--")
+        _box(ax, case.target.bbox, "E", TARGET, "--", size)
     for i, node in enumerate(case.constraint_nodes, 1):
         if marks and node.bbox:
-            _box(ax, node.bbox, str(i), node.category.color, "-")
+            _box(ax, node.bbox, str(i), node.category.color, "-", size)
     return ax
 
 
-def _box(ax: Axes, box: Box, label: str, color: str, line: str) -> None:
+def _box(ax: Axes, box: Box, label: str, color: str, line: str, size: float) -> None:
     x0, y0, x1, y1 = box
-    for edge, width in (("white", 3.4), (color, 1.8)):
+    for edge, width in (("white", 0.43 * size), (color, 0.23 * size)):
         ax.add_patch(rectangle(x0, y0, x1 - x0, y1 - y0, "none", edgecolor=edge, lw=width, ls=line))
-    disc = {"boxstyle": "circle,pad=0.22", "facecolor": color, "edgecolor": "white", "linewidth": 0.9}
-    ax.text(x0, y0, label, color="white", size=8, weight="bold", ha="center", va="center", bbox=disc)
+    disc = {"boxstyle": "circle,pad=0.22", "facecolor": color, "edgecolor": "white", "linewidth": 0.11 * size}
+    ax.text(x0, y0, label, color="white", size=size, weight="bold", ha="center", va="center", bbox=disc)
 
 
 def draw_graph(case: Case, ax: Axes, *, text: int = 44) -> Axes:
@@ -142,7 +148,12 @@ def draw_pipeline(ax: Axes, stages: Sequence[tuple[str, str, Sequence[str]]]) ->
 
 
 def contact_sheet(
-    cases: Sequence[Case], *, columns: int = 6, width: float = 12.0, titles: bool = True
+    cases: Sequence[Case],
+    *,
+    columns: int = 6,
+    width: float = 12.0,
+    titles: bool = True,
+    pictures: bool = True,
 ) -> Figure:
     """Return a figure with the marked images of many cases, in rows.
 
@@ -154,6 +165,8 @@ def contact_sheet(
         Images a row.
     width : float
         Inches.
+    pictures : bool
+        Whether to show the images, or their regions on a grey field.
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -163,12 +176,12 @@ def contact_sheet(
     rows = -(-len(cases) // columns)
     cell = width / columns
     with mpl.rc_context(STYLE):
-        fig = Figure(figsize=(width, rows * (cell * 0.86 + 0.28)), layout="constrained")
+        fig = Figure(figsize=(width, rows * (cell * 0.86 + 0.3)), layout="constrained")
         axes = fig.subplots(rows, columns, squeeze=False)
     for ax in axes.flat:
         ax.set_axis_off()
     for case, ax in zip(cases, axes.flat, strict=False):
-        draw_image(case, ax, max_side=round(cell * 110))
+        draw_image(case, ax, max_side=round(cell * 110), picture=pictures, size=5)
         if titles:
             kinds = ", ".join(dict.fromkeys(n.kind.label for n in case.constraint_nodes))
             ax.set_title(textwrap.shorten(f"{case.id}: {kinds}", 40, placeholder="…"), size=6.5)

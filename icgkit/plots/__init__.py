@@ -2,6 +2,7 @@
 
 from icgkit.plots.rates import draw_categories as draw_categories
 from icgkit.plots.rates import draw_grid as draw_grid
+from icgkit.plots.rates import draw_lines as draw_lines
 from icgkit.plots.rates import draw_points as draw_points
 from icgkit.plots.rates import draw_ranked as draw_ranked
 from icgkit.plots.relations import draw_curves as draw_curves
@@ -15,3 +16,4 @@ from icgkit.plots.style import category_legend as category_legend
 from icgkit.plots.style import figure as figure
 from icgkit.plots.style import model_style as model_style
 from icgkit.plots.style import rectangle as rectangle
+from icgkit.plots.style import shared_legend as shared_legend

@@ -165,3 +165,43 @@ def draw_grid(frame: pl.DataFrame, ax: Axes, *, row: str, xlabel: str = "") -> A
         spine.set_visible(False)
     ax.set_xlabel(xlabel)
     return ax
+
+
+def draw_lines(frame: pl.DataFrame, ax: Axes, *, x: str, hue: str, xlabel: str, ylabel: str) -> Axes:
+    """Draw one line a model over ordered bins, with intervals; the axis has the bins in the frame's own order.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Columns `x` (text; numbers in it give the order), `hue`, `estimate`, `low`, `high`.
+    """
+    order = sorted(frame[x].unique(), key=lambda v: (v.startswith(">"), float(v.lstrip("≤> "))))
+    hues = sorted(frame[hue].unique(), key=lambda m: (KNOWN.get(m.removesuffix(" (simulated)"), 99), m))
+    for k, name in enumerate(hues):
+        color, marker = model_style(name)
+        rows = {
+            r[x]: r
+            for r in frame.filter(frame[hue] == name).iter_rows(named=True)
+            if r["estimate"] is not None
+        }
+        at = {v: i + (k - (len(hues) - 1) / 2) * 0.08 for i, v in enumerate(order) if v in rows}
+        ax.plot(
+            list(at.values()),
+            [rows[v]["estimate"] for v in at],
+            marker + "-",
+            color=color,
+            ms=4.5,
+            lw=1.2,
+            label=name,
+        )
+        for v, place in at.items():
+            if rows[v]["low"] is not None:
+                ax.plot([place, place], [rows[v]["low"], rows[v]["high"]], color=color, lw=1.2, alpha=0.5)
+    ax.set_xticks(range(len(order)), order)
+    ax.set_ylim(0, 1)
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    ax.label_outer()
+    ax.grid(axis="y", color=GRID, lw=0.7)
+    ax.set_axisbelow(True)
+    return ax

@@ -80,3 +80,10 @@ def category_legend(ax: Axes, **kwargs: Any) -> Axes:
     handles = [Line2D([], [], marker="o", ls="", color=c.color, label=c.label) for c in CATEGORIES.values()]
     ax.legend(handles=handles, frameon=False, **kwargs)
     return ax
+
+
+def shared_legend(fig: Figure, ax: Axes) -> None:
+    """Add the legend of one panel below all panels of a figure."""
+    handles, labels = ax.get_legend_handles_labels()
+    if handles:
+        fig.legend(handles, labels, loc="outside lower center", ncols=len(labels), fontsize=8, frameon=False)

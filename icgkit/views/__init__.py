@@ -1,5 +1,9 @@
 """Shapes of results that notebooks share; the numbers come from `icgkit.metrics`, nothing is computed here."""
 
+from icgkit.views.audit import audit_checks as audit_checks
+from icgkit.views.audit import guesses_view as guesses_view
+from icgkit.views.audit import knob_bins as knob_bins
+from icgkit.views.audit import spread_cases as spread_cases
 from icgkit.views.cases import answers as answers
 from icgkit.views.cases import found_grid as found_grid
 from icgkit.views.cases import found_rows as found_rows
