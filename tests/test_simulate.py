@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -83,3 +85,41 @@ def test_power_curve_agrees_with_its_closed_form_and_says_what_it_is() -> None:
         power_curve(cases=[1])
     with pytest.raises(UnknownName, match="nowhere"):
         power_curve(effects=simulate.load_effects(), reference="nowhere", cases=[10])
+
+
+def test_the_command_prints_and_writes_a_curve(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from icgkit.cli import app
+
+    out = tmp_path / "curve.csv"
+    options = [
+        "simulate",
+        "--cases",
+        "60",
+        "--cases",
+        "120",
+        "--studies",
+        "20",
+        "--effect",
+        "0.2",
+        "--out",
+        str(out),
+    ]
+    done = CliRunner().invoke(app, options)
+    assert done.exit_code == 0, done.output
+    assert "cases needed for power 0.9" in done.output
+    assert pl.read_csv(out)["cases"].to_list() == [60, 120]
+
+
+def test_a_written_study_is_a_cache_that_says_simulated(tmp_path: Path) -> None:
+    import tomllib
+
+    from icgkit import simulated
+
+    text = simulated.make(tmp_path / "study", cases=120, seed=3)
+    assert "judgments" in text
+    meta = tomllib.loads((tmp_path / "study" / "run.toml").read_text(encoding="utf-8"))
+    assert meta["simulated"] is True
+    assert meta["primary_judge"].endswith("(simulated)")
+    assert {p.stem for p in (tmp_path / "study").glob("*.parquet")} == set(FRAMES)
