@@ -79,7 +79,7 @@ def draw_graph(case: Case, ax: Axes, *, text: int = 44) -> Axes:
     middle = n / 2
     style: dict[str, Any] = {"boxstyle": "round,pad=0.45", "facecolor": "white"}
     edit = ax.text(
-        0.9, middle, "edit\n" + textwrap.fill(case.target.element, 12), ha="center", va="center", size=8,
+        0.9, middle, "edit\n" + textwrap.fill(case.target.element, 12), ha="center", va="center", size=8, parse_math=False,
         bbox=style | {"edgecolor": TARGET, "linestyle": "--"},
     )  # fmt: skip
     at = {}
@@ -94,7 +94,15 @@ def draw_graph(case: Case, ax: Axes, *, text: int = 44) -> Axes:
             arrowprops={"arrowstyle": "-|>", "color": color, "lw": 1.6, "shrinkA": 4, "shrinkB": 2,
                         "linestyle": "--" if node.strength == "weak" else "-"},
         )  # fmt: skip
-        ax.text(3.25, y, words, va="center", size=7.5, bbox=style | {"edgecolor": color, "linewidth": 1.6})
+        ax.text(
+            3.25,
+            y,
+            words,
+            parse_math=False,
+            va="center",
+            size=7.5,
+            bbox=style | {"edgecolor": color, "linewidth": 1.6},
+        )
     for edge in case.inter_constraints:
         a, b = at[edge.between[0]], at[edge.between[1]]
         ax.annotate(
@@ -114,7 +122,9 @@ def case_figure(case: Case, *, width: float = 10.0) -> Figure:
     fig, (left, right) = figure(width, tall, columns=2, width_ratios=(1, 1))
     draw_image(case, left)
     draw_graph(case, right)
-    fig.suptitle(textwrap.fill(case.instruction, 95), size=10, x=0.01, ha="left", weight="bold")
+    fig.suptitle(
+        textwrap.fill(case.instruction, 95), size=10, x=0.01, ha="left", weight="bold", parse_math=False
+    )
     return fig
 
 
@@ -215,5 +225,5 @@ def case_studies(run: Results, picked: pl.DataFrame, *, conditions: Sequence[str
             grid = found_grid(run.judgments, case.id, conditions)
             draw_grid(grid.with_columns(pl.col("node_id").replace(numbers)), right, row="node_id")
             title = f"{row['role']}: {case.id}, Direct {row['direct']:.2f}, ICG-O {row['oracle']:.2f}"
-            left.set_title(title + "\n" + textwrap.fill(case.instruction, 60), size=8.5)
+            left.set_title(title + "\n" + textwrap.fill(case.instruction, 60), size=8.5, parse_math=False)
     return fig
