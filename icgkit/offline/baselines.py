@@ -7,7 +7,7 @@ from functools import lru_cache
 from icgkit.errors import UnknownName
 from icgkit.offline.findings import Finding
 from icgkit.offline.priors import guesses
-from icgkit.offline.rules_image import LOOKS
+from icgkit.offline.rules_image import LOOKS, unread
 from icgkit.offline.rules_text import RULES
 from icgkit.offline.seeing import Line, Sight, look
 from icgkit.offline.task import Edit
@@ -45,6 +45,8 @@ def _candidates(model: str, edit: Edit, image: bytes | None) -> tuple[Finding, .
     if watches and target is not None:
         seen = observe(sight, target, edit.old)
         found += [f for rule in LOOKS for f in rule(edit, sight, target, seen)]
+    elif watches:
+        found += unread(edit)
     # What nothing was found of remains a weak guess.
     have = {f.subtype for f in found}
     found += [f.scored(0.6) for f in guesses(edit, spread=True) if f.subtype not in have]

@@ -60,15 +60,16 @@ weekday: monday tuesday wednesday thursday friday saturday sunday weekday
 season: winter summer spring autumn fall season snow sunny snowflake
 tone: tone register formal informal slang casual solemn polite language custom etiquette culture cultural greeting script
 scene: scene setting backdrop background surroundings landscape environment depicted pictured scenery
+ornament: ornament decoration flourish embellishment garland
 font: font typeface weight bold italic serif sans typography lettering style case capital uppercase lowercase
-colour: color colour hue tint shade coloured colored palette scheme tinted
+colour: color colour hue tint shade red orange yellow green blue purple pink brown turquoise coloured colored palette scheme tinted
 layout: layout room space spacing wrap shift move resize shrink width overflow gap margin align alignment reflow crowd run
 material: material texture grain carve carved engrave engraved stitch stitched embroider paint painted chalk wood metal stone paper fabric surface etched emboss weave thread
 below: below under beneath underneath foot down lower bottom
 above: above over top upper overhead
 background: background backdrop wallpaper
 capsule: plate panel capsule pill field tag chip frame outline button
-rule: rule line stroke underline bar divider dash
+rule: rule line stroke underline bar divider dash stripe band strip
 text: lettering letters wording words writing
 sign: sign signboard signage board plaque plate panel placard nameplate
 poster: poster flyer leaflet placard card sheet

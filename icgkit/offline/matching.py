@@ -138,7 +138,31 @@ class Scale:
 
 
 _BECOMES = re.compile(r"\b(?:becomes?|turns? into|to read|now reads|must read|is now|->|\u2192)", re.I)
+_PLACED = (
+    "spatial_repetition", "spatial_symmetry", "style_color", "style_material", "physical_occlusion",
+    "semantic_visual_data",
+)  # fmt: skip
+_SIDES = (("upper", "top", "head"), ("lower", "bottom", "foot"), ("left",), ("right",))
 _PHENOMENA = ("physical_reflection", "physical_shadow", "spatial_mirror")
+
+
+@lru_cache(maxsize=50_000)
+def _sides(text: str) -> frozenset[int]:
+    words = set(re.findall(r"[a-z]+", text.lower()))
+    return frozenset(k for k, names in enumerate(_SIDES) if words & set(names))
+
+
+def same_side(a: str, b: str) -> bool:
+    """Say whether two regions name a common side of the picture and no opposite ones.
+
+    Examples
+    --------
+    >>> same_side("pill, lower right", "badge at the right"), same_side("top left", "lower left")
+    (True, False)
+    """
+    one, two = _sides(a), _sides(b)
+    either = one | two
+    return bool(one & two) and not ({0, 1} <= either or {2, 3} <= either)
 
 
 @lru_cache(maxsize=50_000)
@@ -174,6 +198,8 @@ def gather(node: Mapping[str, str], items: Sequence[str], scale: Scale) -> Evide
         if kind in _PHENOMENA and speaks_of(kind, head) >= 0.3:
             # The shadow of the text is a place in itself, however it is described.
             region = max(region, 0.36 + 0.3 * region)
+        elif kind in _PLACED and speaks_of(kind, head) >= 0.3 and same_side(field, head):
+            region = max(region, 0.35 + 0.3 * region)
         elif _phenomenon(head) - _phenomenon(field) and not named:
             region *= 0.55
         if region < 0.12:
@@ -211,7 +237,7 @@ physical_perspective: perspective surface face
 physical_occlusion: occlusion front visible behind
 spatial_mirror: mirror reflection glass reversed
 spatial_symmetry: symmetry side halves axis
-spatial_repetition: repetition identical copy
+spatial_repetition: repetition identical copy occurrence
 semantic_numerical: calculate total discount less percent
 semantic_categorical: category describe attribute
 semantic_functional: section legend point heading

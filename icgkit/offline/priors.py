@@ -16,7 +16,7 @@ LIKELY: dict[str, tuple[tuple[str, float], ...]] = {
     "time": (("xmod_temporal", 0.85), ("xmod_scene", 0.45), ("semantic_functional", 0.3)),
     "year": (("xmod_temporal", 0.75), ("semantic_numerical", 0.6), ("xmod_cultural", 0.3)),
     "phrase": (("xmod_cultural", 0.75), ("style_layout", 0.65), ("xmod_scene", 0.5), ("style_font", 0.45), ("semantic_promotional", 0.35)),
-    "word": (("spatial_repetition", 0.65), ("style_layout", 0.6), ("xmod_scene", 0.55), ("style_font", 0.6), ("physical_reflection", 0.45), ("physical_shadow", 0.45), ("semantic_categorical", 0.5), ("style_material", 0.45), ("style_color", 0.45), ("semantic_functional", 0.45), ("spatial_mirror", 0.35), ("spatial_symmetry", 0.35), ("physical_perspective", 0.35), ("physical_occlusion", 0.3)),
+    "word": (("spatial_repetition", 0.65), ("style_layout", 0.6), ("xmod_scene", 0.55), ("style_font", 0.6), ("physical_reflection", 0.45), ("physical_shadow", 0.45), ("semantic_categorical", 0.5), ("style_material", 0.45), ("style_color", 0.45), ("semantic_functional", 0.45), ("spatial_mirror", 0.35), ("spatial_symmetry", 0.35), ("physical_perspective", 0.35), ("physical_occlusion", 0.35)),
 }  # fmt: skip
 _FLOOR = 0.2
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 JUDGES: dict[str, str] = {
     "judge": "matches words, values and concepts of node and response",
     "judge-strict": "asks for more overlap and for the concrete value",
+    "pixels": "compares the pixels of an edited diagram with a reference",
 }
 """Name below `offline/` to what the judge does."""
 
@@ -33,6 +34,10 @@ def reply(model: str, messages: list[dict[str, Any]]) -> str:
         If there is no such model.
     """
     name = model.removeprefix("offline/")
+    if name == "pixels":
+        from icgkit.offline.pixels import pixel_reply
+
+        return pixel_reply(messages)
     if name in JUDGES:
         from icgkit.offline.judge import judge_reply
 
@@ -66,7 +71,10 @@ def _respond(model: str, messages: list[dict[str, Any]]) -> ModelResponse:
     text = reply(model, messages)
     words = len(text.split())
     said = sum(len(str(m.get("content"))) for m in messages if isinstance(m.get("content"), str)) // 4
+    # Nothing random or timed, so that the same answers give the same bytes in a cache.
     return ModelResponse(
+        id="offline",
+        created=0,
         model=model,
         choices=[Choices(finish_reason="stop", index=0, message=Message(content=text, role="assistant"))],
         usage=Usage(prompt_tokens=said, completion_tokens=words, total_tokens=said + words),

@@ -155,7 +155,8 @@ def color(edit: Edit, sight: Sight, target: Line, seen: dict[str, Any]) -> Itera
     if not areas:
         areas, score = seen["same_color"], 0.6
     if not areas:
-        areas, score = [a for a in seen["areas"] if a["share"] < 0.2], 0.48
+        areas = [a for a in seen["areas"] if a["share"] < 0.2]
+        score = 0.5 if edit.kind in ("percent", "number", "date", "month", "time") else 0.4
     for k, area in enumerate(areas[:3]):
         shape = "line or band" if area.get("slim") else "area, badge or marker"
         yield Finding(
@@ -205,7 +206,7 @@ def chart(edit: Edit, sight: Sight, target: Line, seen: dict[str, Any]) -> Itera
             f'the bar of the chart that belongs to "{edit.old}" at the {sight.place(box)}',
             f'redraw the bar with a length that fits {edit.new}',
             f"the bar chart draws the edited value, so the height of the bar encodes {edit.old}",
-            0.92 if valued else 0.4, tuple(box),
+            0.92 if valued else 0.2, tuple(box),
         )  # fmt: skip
     for box in seen["rounds"][:2]:
         if edit.kind == "time":
@@ -290,6 +291,32 @@ def balance(edit: Edit, sight: Sight, target: Line, seen: dict[str, Any]) -> Ite
     )  # fmt: skip
 
 
+def flanks(edit: Edit, sight: Sight, target: Line, seen: dict[str, Any]) -> Iterator[Finding]:
+    """Ornaments at both ends of a centred line."""
+    for box in seen["flanks"] or ():
+        side = "left" if box[0] < target.centre[0] else "right"
+        yield Finding(
+            "spatial_symmetry",
+            f"the ornament or decoration on the {side} side of the edited text at the {sight.place(box)}",
+            f'move the {side} ornament so that it keeps its distance to the end of "{edit.new}"',
+            "ornaments flank the centred text evenly on both sides, so they follow its width",
+            0.7 if edit.growth > 1.3 or edit.growth < 0.75 else 0.5, tuple(box),
+        )  # fmt: skip
+
+
+def unread(edit: Edit) -> list[Finding]:
+    """Say what may be the matter where the text that is edited cannot be read in the picture."""
+    return [
+        Finding(
+            "physical_occlusion",
+            f'the object in front that covers part of "{edit.old}"',
+            f'work out which parts of "{edit.new}" show beside the object and which stay hidden behind it',
+            "the text cannot be read as a whole, so something stands in front of the lettering",
+            0.5,
+        )
+    ]
+
+
 def _inside(point: tuple[float, float], box: tuple[float, float, float, float]) -> bool:
     pad = (box[3] - box[1]) * 0.6
     return box[0] - pad <= point[0] <= box[2] + pad and box[1] - pad <= point[1] <= box[3] + pad
@@ -306,4 +333,5 @@ LOOKS: tuple[Look, ...] = (
     chart,
     scene,
     balance,
+    flanks,
 )

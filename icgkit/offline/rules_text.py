@@ -47,7 +47,7 @@ def repetition(edit: Edit, sight: Sight, target: Line | None) -> Iterator[Findin
             f'the second occurrence of "{edit.old}" in the line "{line.text}" at the {sight.place(line.box)}',
             f'change "{edit.old}" to "{edit.new}" there too',
             f'the same text "{edit.old}" is repeated in this place, and both copies have to stay identical',
-            0.7 + 0.28 * alike if alike > 0.9 else 0.55 * alike, line.box, line.text,
+            0.7 + 0.28 * alike if alike > 0.9 or old in line.key else 0.55 * alike, line.box, line.text,
         )  # fmt: skip
 
 
@@ -228,22 +228,15 @@ def font(edit: Edit, sight: Sight, target: Line | None) -> Iterator[Finding]:
     """Find siblings of the same size and colour."""
     if target is None:
         return
-    kin = [
-        o for o in _others(sight, target)
-        if abs(o.height - target.height) < 0.25 * target.height and _alike(o.ink, target.ink, 110)
-    ]  # fmt: skip
+    near = [o for o in _others(sight, target) if abs(o.height - target.height) < 0.25 * target.height]
+    kin = [o for o in near if _alike(o.ink, target.ink, 110) or _in_line(o, target)]
     for line in kin[:3]:
-        row = abs(line.centre[1] - target.centre[1]) < target.height * 0.6
-        column = (
-            abs(line.box[0] - target.box[0]) < target.height
-            or abs(line.centre[0] - target.centre[0]) < target.height
-        )
         yield Finding(
             "style_font",
             f'the sibling text "{line.text}" at the {sight.place(line.box)}',
             f'keep typeface, weight, size and case of "{line.text}" and "{edit.new}" the same',
             "both texts are set in one font style as a group, so the new lettering has to match its siblings",
-            0.62 if row or column else 0.45, line.box, line.text,
+            0.62 if _in_line(line, target) else 0.45, line.box, line.text,
         )  # fmt: skip
 
 
@@ -318,6 +311,13 @@ def symmetry(edit: Edit, sight: Sight, target: Line | None) -> Iterator[Finding]
                 "the two texts face each other across the axis of a symmetric design",
                 0.7, line.box, line.text,
             )  # fmt: skip
+
+
+def _in_line(line: Line, target: Line) -> bool:
+    """Say whether two lines share a row, a left side or a middle axis."""
+    row = abs(line.centre[1] - target.centre[1]) < target.height * 0.6
+    left = abs(line.box[0] - target.box[0]) < target.height
+    return row or left or abs(line.centre[0] - target.centre[0]) < target.height
 
 
 def _alike(a: tuple[int, ...], b: tuple[int, ...], limit: int) -> bool:

@@ -150,6 +150,8 @@ def _engine() -> Any:
             "Global.max_side_len": 1100,
             "Det.limit_type": "max",
             "Det.limit_side_len": 960,
+            # Short texts are not padded to the width of long ones.
+            "Rec.rec_img_shape": [3, 48, 96],
             "EngineConfig.onnxruntime.intra_op_num_threads": 1,
             "EngineConfig.onnxruntime.inter_op_num_threads": 1,
         }

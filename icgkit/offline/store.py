@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-VERSIONS = {"ocr": "1", "see": "2"}
+VERSIONS = {"ocr": "2", "see": "4"}
 """Raised when what is read changes, so that old files are not used."""
 _MEMORY: OrderedDict[str, Any] = OrderedDict()
 _MEMORY_ITEMS = 4096

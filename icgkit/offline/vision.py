@@ -52,6 +52,7 @@ def _measure(sight: Sight, target: Line | None) -> dict[str, Any]:
         "cover": 0.0,
         "plate": None,
         "rule": None,
+        "flanks": None,
         "areas": _areas(image, scale),
         "bars": _bars(image, scale),
     }
@@ -63,6 +64,7 @@ def _measure(sight: Sight, target: Line | None) -> dict[str, Any]:
         out["cover"] = _cover(sight, target)
         out["plate"] = _plate(image, target, scale)
         out["rule"] = _rule(image, target, scale)
+        out["flanks"] = _flanks(image, sight, target, scale)
     return out
 
 
@@ -293,6 +295,32 @@ def _rule(image: Array, target: Line, scale: float) -> list[float] | None:
                 return [
                     round(float(v) / scale, 1) for v in (min(ax, bx), ay + a - 2, max(ax, bx), ay + a + 3)
                 ]
+    return None
+
+
+def _flanks(image: Array, sight: Sight, target: Line, scale: float) -> list[list[float]] | None:
+    """Two drawn things, no text, at the same distance left and right of the text."""
+    import numpy as np
+
+    x0, y0, x1, y1 = target.box
+    a, b = int(max(y0 * scale - 4, 0)), int(min(y1 * scale + 4, image.shape[0]))
+    band = image[a:b, :, ::-1].astype(np.int32)
+    if band.shape[0] < 6:
+        return None
+    mask = (np.abs(band - np.array(target.paper)).sum(axis=2) > 90).astype(np.uint8)
+    for line in sight.lines:
+        lx0, ly0, lx1, ly1 = (v * scale for v in line.box)
+        if ly1 > a and ly0 < b:
+            mask[:, int(max(lx0 - 3, 0)) : int(lx1 + 4)] = 0
+    boxes = [
+        [round(v / scale, 1) for v in (x, y + a, x + w, y + a + h)]
+        for x, y, w, h, _ in _components(mask, 0.003)
+        if w < 0.3 * image.shape[1]
+    ]
+    left = max((q for q in boxes if q[2] <= x0), key=lambda q: q[2], default=None)
+    right = min((q for q in boxes if q[0] >= x1), key=lambda q: q[0], default=None)
+    if left and right and abs((x0 - left[2]) - (right[0] - x1)) < 0.35 * (y1 - y0) + 4:
+        return [left, right]
     return None
 
 

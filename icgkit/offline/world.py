@@ -62,8 +62,8 @@ PROMOTION = re.compile(
     r"offer|today|win|bonus|extra|discount|special|big|huge|never|ever|double|triple|unbeatable|everything|off|less|pay)\b"
 )
 REFERENCE = re.compile(
-    r"\b(see|go to|back to|page|p\.|chapter|section|turn to|contents|index|step|next|press|click|tap|follow|"
-    r"fig(?:ure)?\.?|key|legend|menu|tab|exit|platform|gate|room|line \d|under|ask for|map|you are here|to the)\b|\.{3,}|\u2192|>"
+    r"\b(see|go to|back to|page|p\.|chapter|section|turn to|contents|index|step|next|press|click|tap|"
+    r"fig(?:ure)?\.?|key|legend|tab|platform|gate|line \d|you are here)\b|\.{3,}|\u2192|>"
 )
 ANSWERS_TO = re.compile(
     r"\b(contains?|made of|made with|made from|serves?|with|rich in|origin|from|grows?|lives?|habitat|native|suited|"
