@@ -152,7 +152,7 @@ def ticket(ctx: Ctx) -> Design:
                 "weekday", "xmod_temporal",
                 region=["weekday behind the year", "name of the day under the date", "word after the year, {where}"],
                 clean=["second word of the small line", "small word, {where}", "little text under the large one"],
-                update=["{b_weekday} has to be {a_weekday}", "print {a_weekday}", "day of the week: {a_weekday} in place of {b_weekday}"],
+                update=["{b_weekday} has to be {a_weekday}", "the ticket office prints {a_weekday}", "day of the week: {a_weekday} in place of {b_weekday}"],
                 reason=["{new} {b_year} falls on a {a_weekday}", "by the calendar of {b_year}, {new} is no {b_weekday}", "date, year and day of the week are tied by the calendar"],
                 anon=["the calendar settles which name goes with a given day", "two ways of naming one moment have to agree", "a calendar fact follows from the edited text"],
             ),

@@ -281,7 +281,7 @@ def fund(ctx: Ctx) -> Design:
         target_region=["percentage reached, {where}", "large figure over “of our goal”", "big coloured figure on the notice"],
         nodes=[
             node("mercury", VIS, "filled part of the drawn thermometer|column in the tube, {where}|level in the donation tube",
-                 "coloured column, {where}|contents of the tall tube|inside of the tall shape, {where}",
+                 "coloured filling, {where}|contents of the tall tube|inside of the tall shape, {where}",
                  "fill it up to {new} of its height|its level goes to {new}, from {old}|draw the level at {a_value} of a hundred marks",
                  "the tube pictures how much is reached, and that is {new}|at {old} the tube would tell another story than the figure|level and figure report one state of the collection",
                  "a level pictures the edited share|fill height is proportional to the edited share|the drawing reports the same progress"),

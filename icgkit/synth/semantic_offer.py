@@ -138,7 +138,7 @@ def cocoa(ctx: Ctx) -> Design:
         size, draw, edit, before=vals(0), after=vals(1), twin={"claim": "A family firm in the old town", "seal": "150 g"},
         target_region=[f"content figure above “{what}”", "heavy percentage on the wrapper", "share printed on the pack, {where}"],
         nodes=[
-            node("claim", PROMO, "praise on the wrapper, {where}|line “{b_claim}”|poetic line on the pack",
+            node("claim", PROMO, "praise on the wrapper, {where}|wrapper text “{b_claim}”|poetic line on the pack",
                  "serif line on the pack, {where}|a phrase near the lower rim|elegant small wording, {where}",
                  "praise it as “{a_claim}”|the pack would boast “{a_claim}”|“{b_claim}” is dropped, “{a_claim}” printed",
                  f"a product with {{new}} {what} is not “{{b_claim}}”|“{{b_claim}}” sells {{old}} {what}|the praise lives on the {what} content",
@@ -199,7 +199,7 @@ def lunch(ctx: Ctx) -> Design:
         size, draw, edit, before=vals(0), after=vals(1), twin={"copy": "Board at pier four, rain or shine", "ribbon": "book online"},
         target_region=["price on the banner, {where}", "bold amount under the headline", "amount in dollars, {where}"],
         nodes=[
-            node("copy", PROMO, "copy under the price, {where}|sentence “{b_copy}”|running text of the banner",
+            node("copy", PROMO, "copy under the price, {where}|banner text “{b_copy}”|running text of the banner",
                  "a sentence of normal weight, {where}|text line in the column of words|a sentence below others, {where}",
                  "write “{a_copy}” instead|let the copy say “{a_copy}”|“{b_copy}” → “{a_copy}”",
                  "for {new} one cannot write “{b_copy}”|“{b_copy}” made sense at {old}|visitors would find “{b_copy}” odd next to {new}",
