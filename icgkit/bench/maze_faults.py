@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icgkit.bench.maze_judge import judge
@@ -54,9 +55,7 @@ def _fill(image: Image, cell: Cell, color: tuple[int, int, int]) -> None:
     from PIL import ImageDraw
 
     r, c = cell
-    ImageDraw.Draw(image).rectangle(
-        (c * CELL, r * CELL, (c + 1) * CELL - 1, (r + 1) * CELL - 1), fill=color
-    )
+    ImageDraw.Draw(image).rectangle((c * CELL, r * CELL, (c + 1) * CELL - 1, (r + 1) * CELL - 1), fill=color)
 
 
 def _broken(pair: Pair, rng: random.Random) -> tuple[Image, list[Cell]]:
@@ -67,7 +66,7 @@ def _broken(pair: Pair, rng: random.Random) -> tuple[Image, list[Cell]]:
     at = rng.randrange(1, len(path) - 2)
     image = draw(pair.feasible)
     pen = ImageDraw.Draw(image)
-    for k, (a, b) in enumerate(zip(path, path[1:], strict=False)):
+    for k, (a, b) in enumerate(pairwise(path)):
         if k != at:
             draw_step(pen, a, b)
     return image, [path[at], path[at + 1]]
@@ -126,7 +125,7 @@ def _floor(pair: Pair, rng: random.Random) -> tuple[Image, list[Cell]]:
     from PIL import ImageDraw
 
     pen = ImageDraw.Draw(image)
-    for a, b in zip(pair.path, pair.path[1:], strict=False):
+    for a, b in pairwise(pair.path):
         draw_step(pen, a, b)
     return image, [cell]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from icgkit.bench.maze_judge import read_maze
@@ -40,16 +41,16 @@ class Stage(NamedTuple):
 
 
 def refined_instruction(text: str | None) -> Stage:
-    """Read what the editor gets from a first stage's answer.
+    r"""Read what the editor gets from a first stage's answer.
 
     Only a last line that starts with `REFINED EDIT INSTRUCTION:` counts, and only what stands on
     it. An answer that ends in `[ABSTAIN]`, or has no such line, means that no image is made.
 
     Examples
     --------
-    >>> refined_instruction("The sign is red.\\nREFINED EDIT INSTRUCTION: Write OPEN on it.")
+    >>> refined_instruction("The sign is red.\nREFINED EDIT INSTRUCTION: Write OPEN on it.")
     Stage(instruction='Write OPEN on it.', status='ok')
-    >>> refined_instruction("There is no sign.\\n[ABSTAIN]").status
+    >>> refined_instruction("There is no sign.\n[ABSTAIN]").status
     'abstained'
     """
     body = (text or "").strip()
@@ -132,7 +133,7 @@ def moves(path: list[Cell]) -> str:
     """
     names = {step: word for word, step in _MOVES.items()}
     runs: list[tuple[str, int]] = []
-    for a, b in zip(path, path[1:], strict=False):
+    for a, b in pairwise(path):
         word = names[b[0] - a[0], b[1] - a[1]]
         runs = [*runs[:-1], (word, runs[-1][1] + 1)] if runs and runs[-1][0] == word else [*runs, (word, 1)]
     return ", ".join(f"{word} {count}" for word, count in runs)

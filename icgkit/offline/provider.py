@@ -44,11 +44,14 @@ def reply(model: str, messages: list[dict[str, Any]]) -> str:
         return judge_reply(messages, strict=name == "judge-strict")
     if name not in MODELS:
         raise UnknownName.among("offline model", name, [*MODELS, *JUDGES])
+    from icgkit.offline.abstain import rewrite_or_decline, rewrites
     from icgkit.offline.answer import answer
     from icgkit.offline.stages import stage_answer
     from icgkit.offline.task import read_task
 
     task = read_task(messages)
+    if rewrites(task):
+        return rewrite_or_decline(name, task)
     text = stage_answer(name, task)
     return answer(name, task) if text is None else text
 
