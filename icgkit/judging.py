@@ -47,7 +47,8 @@ def judge_cache(
     dataset : str or path, optional
         Instead of the one that run.toml names.
     only : iterable of str, optional
-        Conditions; recall and precision take every discovery condition, plan every planning one.
+        Conditions; recall and precision take every discovery condition, plan every planning one,
+        on the constraints of `planning_set`.
     templates : path, optional
         Folder with own templates in `judges/`.
     pack : bool
@@ -116,6 +117,10 @@ def _judge(
     right = [c for c in frame["condition"].unique().sort() if _fits(kind, c) and (not only or c in only)]
     frame = frame.filter(pl.col("condition").is_in(right))
     more: dict[str, Any] = {"cache": store, "templates": templates, "progress": progress}
+    if kind == "plan":
+        from icgkit.planning_set import planning_set
+
+        more["selection"] = planning_set(data)
     return pl.concat([work[kind](frame, data, judge, **more) for judge in judges])
 
 
