@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from icgkit.cache import Cache
 from icgkit.elicit import Plan, requests
-from icgkit.errors import IcgError
+from icgkit.errors import IcgError, ImageError
+from icgkit.images import check_all
 from icgkit.llm import REDO, Addressed, Request, address, sent_params
 from icgkit.llm_prices import most_output, price_of, tokens_in
 
@@ -177,9 +178,13 @@ def survey(
             for following in request.then(record):
                 visit(following, max(0, steps - 1))
 
-    for model in plan.models:
-        for condition, request in requests(plan, model):
-            visit(request, STEPS.get(condition.id, 1) - 1)
+    try:
+        for model in plan.models:
+            for condition, request in requests(plan, model):
+                visit(request, STEPS.get(condition.id, 1) - 1)
+    except ImageError:
+        check_all(plan.dataset)  # lists all that are wrong
+        raise
     return seen
 
 

@@ -81,6 +81,7 @@ class StraightLane:
         self, model: str, provider: str, base: str, key: str | None, params: dict[str, Any], limits: Limits
     ) -> None:
         self.provider, self.params = provider, params
+        self.base, self.key = base.rstrip("/"), key
         self._url = base.rstrip("/") + "/chat/completions"
         self._limits = limits
         self._session: aiohttp.ClientSession | None = None

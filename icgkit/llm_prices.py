@@ -73,6 +73,18 @@ def price_of(model: str) -> Price:
     )
 
 
+def batch_price_of(model: str) -> Price:
+    """Look up the price of a model's batches; none where litellm knows none."""
+    from icgkit.llm_lanes import load_litellm
+
+    litellm = load_litellm()
+    try:
+        info = litellm.get_model_info(model)
+    except Exception:  # as above
+        return Price(None, None)
+    return Price(info.get("input_cost_per_token_batches"), info.get("output_cost_per_token_batches"))
+
+
 def tokens_in(asked: Addressed) -> int:
     """Estimate the input tokens of a call: four characters a token, a fixed number an image."""
     return len(asked.skeleton) // 4 + IMAGE_TOKENS * len(asked.images)

@@ -17,6 +17,7 @@ from icgkit.keys import load_env
 from icgkit.llm import Addressed, Request
 from icgkit.llm_prices import most_output
 from icgkit.llm_run import Summary
+from icgkit.load import Dataset
 from icgkit.prompts import Condition
 from icgkit.schemas import schema
 from icgkit.study import JudgeEntry, Study
@@ -118,9 +119,7 @@ def run(
     load_env()
     cache = cache or study.open_cache()
     dataset = study.cases()
-    plan = study.plan(dataset)
-    if study.judges:
-        plan = replace(plan, then=_judging(study, plan))
+    plan = judging_plan(study, dataset)
     limits = study.limits.limits()
     if budget is not None:
         limits = replace(limits, budget=budget)
@@ -134,6 +133,12 @@ def run(
     if pack and cache.mode == "record" and not summary.stopped:
         cache.pack()
     return done
+
+
+def judging_plan(study: Study, dataset: Dataset | None = None) -> Plan:
+    """Return the plan of a study with its judges behind each response."""
+    plan = study.plan(dataset)
+    return replace(plan, then=_judging(study, plan)) if study.judges else plan
 
 
 def as_study(study: Study | str | Path | dict[str, Any]) -> Study:
@@ -156,7 +161,7 @@ def estimate(study: Study | str | Path | dict[str, Any], *, cache: Cache | None 
     study = as_study(study)
     load_env()
     cache = cache or study.open_cache()
-    plan = study.plan()
+    plan = judging_plan(study)
     found = survey(plan, cache, frozenset(study.redo), _judge_calls(study, plan) if study.judges else None)
     if found.missing:
         check_all(case for case in plan.dataset if case.id in found.missing_cases)
