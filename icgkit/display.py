@@ -75,8 +75,9 @@ class CaseView:
 
 
 def picture_svg(case: Case, *, shown: int = _SHOWN) -> str:
-    """Return the image of a case with its target and numbered regions as SVG, `shown` pixels wide."""
+    """Return the image of a case with its target and numbered regions as SVG, at most `shown` pixels wide."""
     width, height = case.image_size
+    shown = min(shown, round(0.85 * shown * width / height))
     radius = round(max(width, height) * 0.019, 1)
     marks = []
     if case.target.bbox:

@@ -129,9 +129,12 @@ def found_rows(
 
 
 def showcase(data: Dataset, *, n_nodes: int = 3) -> Case:
-    """Return the first case with at least `n_nodes` nodes and an edge between nodes, else the first case."""
-    fit = (c for c in data if len(c.constraint_nodes) >= n_nodes and c.inter_constraints)
-    return next(fit, data.cases[0])
+    """Return a case to show: at least `n_nodes` nodes and an edge between nodes, of as many categories as can be.
+
+    Among equals the first one; the first case where none has so many nodes.
+    """
+    fit = [c for c in data if len(c.constraint_nodes) >= n_nodes and c.inter_constraints]
+    return max(fit or data.cases[:1], key=lambda c: len({n.category.id for n in c.constraint_nodes}))
 
 
 def pipeline_stages(run: Results) -> list[tuple[str, str, list[str]]]:
