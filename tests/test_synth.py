@@ -178,4 +178,4 @@ def test_shipped_set_is_what_the_code_draws() -> None:
     for case in shipped.cases[::46]:
         made = remake(case)
         assert hashlib.sha256(made.encoded()).hexdigest() == case.image_sha256
-        assert made.case.model_copy(update={"image_sha256": case.image_sha256}) == case
+        assert made.case.model_copy(update={"image_sha256": case.image_sha256}).to_json() == case.to_json()

@@ -115,9 +115,11 @@ def recompute_facts(cases: Iterable[Case], *, measure: bool = True) -> list[Reco
                 continue
             for when in ("before", "after"):
                 pair = _expected(kind, dict(fact[when]))
-                ok = None if pair is None else _close(*pair)
-                detail = "" if ok is not False or pair is None else f"recomputed {pair[0]}, stated {pair[1]}"
-                out.append(Recomputed(case.id, fact["node"], kind, when, ok, detail))
+                right = None if pair is None else _close(*pair)
+                detail = (
+                    "" if right is not False or pair is None else f"recomputed {pair[0]}, stated {pair[1]}"
+                )
+                out.append(Recomputed(case.id, fact["node"], kind, when, right, detail))
     return out
 
 

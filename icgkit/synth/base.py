@@ -118,8 +118,13 @@ def _rgb(code: str) -> tuple[int, int, int]:
     return int(code[:2], 16), int(code[2:4], 16), int(code[4:], 16)
 
 
+def _palette(row: str, dark: bool) -> Palette:
+    bg, panel, ink, accent, accent2, muted = (_rgb(code) for code in row.split())
+    return Palette(bg, panel, ink, accent, accent2, muted, dark)
+
+
 PALETTES = tuple(
-    Palette(*map(_rgb, row.split()), dark=dark)
+    _palette(row, dark)
     for row, dark in (
         ("f5efe3 e8dcc5 2f2a26 b5452c 2f6f73 857a6c", False),
         ("fafaf7 e9ecef 20262d 1f6fb2 e08a1e 76818c", False),

@@ -90,10 +90,10 @@ def solve(all_slots: list[Slot], *, seconds: float = 60) -> list[int]:
         hold({**own, crowd: -1}, -np.inf, 0)
     for sub, info in SUBTYPES.items():
         goal = QUOTA[info.category] / sum(s.category == info.category for s in SUBTYPES.values())
-        count = {i: s.subtypes.count(sub) for i, s in enumerate(all_slots)}
-        hold(count, 14, np.inf)
-        hold({**count, level: 1}, goal, np.inf)
-        hold({**count, level: -1}, -np.inf, goal)
+        nodes: dict[int, float] = {i: s.subtypes.count(sub) for i, s in enumerate(all_slots)}
+        hold(nodes, 14, np.inf)
+        hold({**nodes, level: 1}, goal, np.inf)
+        hold({**nodes, level: -1}, -np.inf, goal)
     cost = np.zeros(k + 4)
     cost[[most, crowd, least, level]] = 0.3, 1, -3, 1
     integral = np.ones(k + 4)

@@ -105,18 +105,20 @@ def _by_edit_type(
 def text_giveaway(cases: Sequence[Case], *, folds: int = 5, seed: int = 0, least: int = 15) -> list[Guess]:
     """Guess the subtype from the instruction alone, within each edit type of at least `least` cases.
 
-    A logistic regression on words and character n-grams of the instruction.
+    A linear support vector machine on words and character n-grams of the instruction.
     """
     from scipy.sparse import csr_matrix, hstack
     from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import LinearSVC
 
     text = [c.instruction for c in cases]
     parts = [
         TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\S+").fit_transform(text),
-        TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), min_df=2).fit_transform(text),
+        TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), min_df=2, max_features=4000).fit_transform(
+            text
+        ),
     ]
-    model = LogisticRegression(max_iter=400, C=4.0)
+    model = LinearSVC(C=1.0, random_state=0)
     return _by_edit_type(cases, csr_matrix(hstack(parts)), model, folds=folds, seed=seed, least=least)
 
 
@@ -142,14 +144,14 @@ def image_giveaway(cases: Sequence[Case], *, folds: int = 5, seed: int = 0, leas
     from sklearn.ensemble import RandomForestClassifier
 
     features = np.stack([image_statistics(c.image_path) for c in cases])
-    model = RandomForestClassifier(200, random_state=0, n_jobs=1, min_samples_leaf=2)
+    model = RandomForestClassifier(100, random_state=0, n_jobs=1, min_samples_leaf=2)
     return _by_edit_type(cases, features, model, folds=folds, seed=seed, least=least)
 
 
 def count_giveaway(cases: Sequence[Case], *, folds: int = 5, seed: int = 0) -> Guess:
     """Guess the number of nodes from the instruction alone, over all cases."""
     from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import LinearSVC
 
     x = (
         TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\S+")
@@ -157,5 +159,5 @@ def count_giveaway(cases: Sequence[Case], *, folds: int = 5, seed: int = 0) -> G
         .tocsr()
     )
     y = np.array([len(c.constraint_nodes) for c in cases])
-    hit, base = _cross_validate(x, y, folds, seed, LogisticRegression(max_iter=400))
+    hit, base = _cross_validate(x, y, folds, seed, LinearSVC(random_state=0))
     return Guess("all", len(y), float(base.mean()), float(hit.mean()), *wilson(int(hit.sum()), len(y)))

@@ -214,9 +214,9 @@ def menu_dish(ctx: Ctx) -> Design:
                 with c.element("dot" if own else f"o{i}"):
                     c.ellipse((58, y - 7, 72, y + 7), hues[family] if not (twin and own) else (170, 164, 156))
         for k, (name, hue) in enumerate(hues.items()):
-            x = 66 + k * (w - 120) / 5
-            c.ellipse((x, h - 78, x + 12, h - 66), hue)
-            c.text((x + 18, h - 72), name, (face[0], 14), (120, 104, 90), anchor="lm")
+            kx = 66 + k * (w - 120) / 5
+            c.ellipse((kx, h - 78, kx + 12, h - 66), hue)
+            c.text((kx + 18, h - 72), name, (face[0], 14), (120, 104, 90), anchor="lm")
         for i, line in enumerate(extras):
             c.text((w / 2, h - 106 - 22 * i), line, (face[0], 14), (140, 122, 106), anchor="mm")
 

@@ -45,7 +45,7 @@ def season(ctx: Ctx) -> Design:
             c.text((48, y), v["target"], (face, big), (44, 40, 38), anchor="lm")
         if ctx.n > 1:
             with c.element("tab"):
-                x = w - 46 if right else 0
+                x = w - 46.0 if right else 0.0
                 c.rect((x, h * 0.5, x + 46, h * 0.5 + 120), hue, radius=0)
         for k in range(4):
             c.rect(
@@ -58,7 +58,7 @@ def season(ctx: Ctx) -> Design:
         for i, text in enumerate(extras):
             c.text((60, h - 296 + 22 * i), text, (face, 14), (120, 114, 106), anchor="lm")
         for k, (name, color) in enumerate(SEASONS.items()):
-            x = 48 + k * (w - 96) / 4
+            x = 48.0 + k * (w - 96) / 4
             c.rect((x, h - 64, x + 22, h - 42), color)
             c.text((x + 30, h - 53), name, (face, 16), (70, 64, 60), anchor="lm")
         if twin:

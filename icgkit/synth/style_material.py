@@ -274,7 +274,7 @@ def stitched(ctx: Ctx) -> Design:
             c,
             extras,
             "cafe",
-            (238, 234, 226, 255) if sum(c.img.getpixel((4, h - 8))[:3]) < 380 else (50, 46, 44, 255),
+            (238, 234, 226, 255) if int(np.asarray(c.img)[h - 8, 4, :3].sum()) < 380 else (50, 46, 44, 255),
         )
 
     return Design(
