@@ -24,6 +24,12 @@ _WHERE = {
     "judge_recall": "judges",
     "judge_precision": "judges",
     "judge_plan": "judges",
+    "run": "study_run",
+    "Study": "study",
+    "Cache": "cache",
+    "load_responses": "load",
+    "conditions": "prompts",
+    "build_messages": "prompts",
     "read_cases": "load",
     "write_cases": "load",
     "save": "outputs",
@@ -52,6 +58,7 @@ _MODULES = (
 __all__ = [*_WHERE, *_MODULES, "__version__"]
 
 if TYPE_CHECKING:
+    from icgkit.cache import Cache as Cache
     from icgkit.graph import Case as Case
     from icgkit.graph import Constraint as Constraint
     from icgkit.graph import Edge as Edge
@@ -63,13 +70,18 @@ if TYPE_CHECKING:
     from icgkit.load import load_dataset as load_dataset
     from icgkit.load import load_judgments as load_judgments
     from icgkit.load import load_published as load_published
+    from icgkit.load import load_responses as load_responses
     from icgkit.load import read_cases as read_cases
     from icgkit.load import write_cases as write_cases
     from icgkit.outputs import save as save
+    from icgkit.prompts import build_messages as build_messages
+    from icgkit.prompts import conditions as conditions
     from icgkit.published import beside as beside
     from icgkit.published import counts_beside as counts_beside
     from icgkit.results import Results as Results
     from icgkit.results import load_results as load_results
+    from icgkit.study import Study as Study
+    from icgkit.study_run import run as run
     from icgkit.taxonomy import CATEGORIES as CATEGORIES
     from icgkit.taxonomy import SUBTYPES as SUBTYPES
 

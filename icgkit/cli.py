@@ -185,7 +185,11 @@ def run_command(
 
             typer.echo(run_batch(chosen))
         else:
-            done = study_run.run(chosen, budget=budget)
+            try:
+                done = study_run.run(chosen, budget=budget)
+            except KeyboardInterrupt:
+                typer.echo("stopped; what was in flight is recorded, run again to go on", err=True)
+                raise typer.Exit(130) from None
             typer.echo(done.text())
             if done.stopped or done.summary.by_status.get("error"):
                 raise typer.Exit(3 if done.stopped else 1)
@@ -229,13 +233,17 @@ def synth_command(
     out: Annotated[Path, typer.Option(help="Folder of the dataset that is written.")],
     seed: Annotated[int, typer.Option(min=0, help="Fixes every pixel and every word.")] = 1,
     n: Annotated[int, typer.Option("--n", min=1, help="Number of cases; 461 is the shipped set.")] = 461,
-    templates: Annotated[str, typer.Option(help="Templates, prefixes or subtypes, separated by commas.")] = "",
+    templates: Annotated[
+        str, typer.Option(help="Templates, prefixes or subtypes, separated by commas.")
+    ] = "",
     indirectness: Annotated[int | None, typer.Option(min=0, max=3, help="Level of the first node.")] = None,
     distractors: Annotated[int | None, typer.Option(min=0, max=6, help="Unrelated texts.")] = None,
     nodes: Annotated[int | None, typer.Option(min=1, max=5, help="Nodes of each case.")] = None,
     distance: Annotated[str, typer.Option(help="near or far: node from target.")] = "",
     salience: Annotated[str, typer.Option(help="low or high: size and contrast of the nodes.")] = "",
-    twins: Annotated[bool, typer.Option("--twins", help="Twins without the dependency or the target.")] = False,
+    twins: Annotated[
+        bool, typer.Option("--twins", help="Twins without the dependency or the target.")
+    ] = False,
     after: Annotated[bool, typer.Option("--after", help="Pictures after the correct edit as well.")] = False,
 ) -> None:
     """Draw cases whose graph is known by construction."""
@@ -244,7 +252,10 @@ def synth_command(
     from icgkit.synth import dataset as door
 
     with _clear_errors():
-        knobs, names = door.wishes(distractors, nodes, distance, salience), [t for t in templates.split(",") if t]
+        knobs, names = (
+            door.wishes(distractors, nodes, distance, salience),
+            [t for t in templates.split(",") if t],
+        )
         with tqdm(total=n, desc="planned", mininterval=2) as bar:
             made = door.make_dataset(
                 n, seed, names=names or None, knobs=knobs, indirectness=indirectness, progress=bar.update
