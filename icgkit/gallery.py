@@ -140,7 +140,7 @@ def number(value: Any, unit: str | None = None, *, like: float | None = None, si
     )
     tiny = 0 < size < 0.0005 and not sign
     spec = ",.0f" if whole or size >= 1000 else ".1f" if size >= 10 else ".2g" if tiny else ".3f"
-    return format(value, f"+{spec}" if sign else spec).replace("-", "−")
+    return format(value, f"+{spec}" if sign and value else spec).replace("-", "−")
 
 
 def _split(caption: str) -> tuple[str, str]:
