@@ -82,10 +82,11 @@ def draw_rows(
     rows[flat] = unique[flat, :1] * n_clusters
     if not len(moving):
         return rows, index
-    # Single precision keeps whole numbers exact below 2^24, and fractions to 1e-7.
-    exact = np.abs(unique).max(initial=0.0) * n_clusters < 1 << 24
-    dtype: Any = np.float32 if exact else np.float64
-    transposed = np.ascontiguousarray(unique[moving].T, dtype=dtype)
+    # Sums of whole numbers are exact in any order, so that the draws do not depend on the machine.
+    whole, scale = _whole(unique[moving])
+    top = np.abs(whole).max() * n_clusters
+    dtype: Any = np.float32 if top < 1 << 24 else np.float64
+    transposed = np.ascontiguousarray(whole.T, dtype=dtype)
     bar = _bar(n_clusters, n_resamples) if progress else None
     start = 0
     for block in plan(n_clusters, n_resamples, seed):
@@ -96,7 +97,22 @@ def draw_rows(
             bar.update(block.shape[0])
     if bar is not None:
         bar.close()
+    for i, divisor in zip(moving, scale, strict=True):
+        if divisor != 1:
+            rows[i] /= divisor
     return rows, index
+
+
+def _whole(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Scale rows of fractions with small denominators to whole numbers; return them and the scales."""
+    scaled, scale = rows.copy(), np.ones(len(rows))
+    for i, row in enumerate(rows):
+        for divisor in (1, 12, 60, 840, 27720, 360360):  # least common multiples of 1 .. n
+            times = row * divisor
+            if (np.abs(times - np.rint(times)) < 1e-7).all():
+                scaled[i], scale[i] = np.rint(times), divisor
+                break
+    return scaled, scale
 
 
 def _unique_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
