@@ -124,7 +124,7 @@ class Cache:
     _rows: dict[str, int] = field(default_factory=dict, init=False, repr=False)
     _lines: dict[str, tuple[str, int, int]] = field(default_factory=dict, init=False, repr=False)
     _status: dict[str, str] = field(default_factory=dict, init=False, repr=False)
-    _slots: dict[str, set[int]] = field(default_factory=dict, init=False, repr=False)
+    _slots: set[int] = field(default_factory=set, init=False, repr=False)
     _offsets: dict[str, int] = field(default_factory=dict, init=False, repr=False)
     _fd: int | None = field(default=None, init=False, repr=False)
     _own: str = field(default="", init=False, repr=False)
@@ -176,7 +176,7 @@ class Cache:
             for n in ("kind", "dataset", "case_id", "condition", "stage", "subject")
         ]
         for slot in zip(keys, *columns, strict=True):
-            self._slots.setdefault(slot[0], set()).add(hash(slot))
+            self._slots.add(hash(slot))
 
     def _note(self, key: str, status: str) -> None:
         """Keep the best status: an answer is not displaced by a later failure."""
@@ -213,7 +213,7 @@ class Cache:
         if record.status == "ok" or self._status.get(record.key) != "ok":
             self._lines[record.key] = (file, at, length)
         self._note(record.key, record.status)
-        self._slots.setdefault(record.key, set()).add(hash(record.slot))
+        self._slots.add(hash(record.slot))
 
     def __contains__(self, key: str) -> bool:
         return key in self._status
@@ -225,9 +225,9 @@ class Cache:
         """Return the status of a recorded call without reading it, None if there is none."""
         return self._status.get(key)
 
-    def has_slot(self, key: str, slot: tuple[str | None, ...]) -> bool:
+    def has_slot(self, slot: tuple[str | None, ...]) -> bool:
         """Say whether the call is recorded for this very case, condition and stage."""
-        return hash(slot) in self._slots.get(key, ())
+        return hash(slot) in self._slots
 
     def get(self, key: str) -> Record | None:
         """Return the recorded call, the good one if a failure was repeated, or None."""

@@ -168,7 +168,7 @@ def survey(
             seen.by_status[status] += 1
         slot = asked.slot
         if slot[1] == "elicit":
-            if not cache.has_slot(asked.key, slot):  # recorded for another case or condition
+            if not cache.has_slot(slot):  # recorded for another case or condition
                 seen.relabels += 1
             seen.slots.add(slot)
         if request.then is not None:

@@ -112,7 +112,7 @@ class _Run:
         assert record is not None
         if record.slot != asked.slot:
             record = relabel(record, **_purpose(asked))
-            if self.cache.mode == "record" and not self.cache.has_slot(asked.key, asked.slot):
+            if self.cache.mode == "record" and not self.cache.has_slot(asked.slot):
                 self.cache.put(record)
         return record
 
