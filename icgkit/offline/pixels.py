@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
 APART = 60
 """Difference in any channel, after blurring, above which two pixels are not the same colour."""
-DONE = 0.95
-"""Least share of the pixels that had to change in a box and look as in the reference."""
-STRAY = 0.02
-"""Largest share of the other pixels of a box that may differ from the reference."""
+BLOT = 6
+"""Pixels of a block of 3 by 3 that must differ from the reference to count as a fault; thin seams are noise."""
 KEPT = (0.002, 0.3)
 """Largest shares of changed pixels outside the edit for the consistency scores 2 and 1."""
 STYLE = (0.02, 0.12)
@@ -53,9 +51,7 @@ def pixel_reply(messages: list[dict[str, Any]]) -> str:
     if len(pictures) < 3:
         return json.dumps({"score": None, "why": "no reference to compare with"})
     original, edited, reference = _alike(pictures)
-    score, why = (
-        _style(edited, reference) if "way of drawing" in text else _kept(original, edited, reference)
-    )
+    score, why = _style(edited, reference) if "way of drawing" in text else _kept(original, edited, reference)
     return json.dumps({"score": score, "why": why})
 
 
@@ -71,7 +67,7 @@ def _alike(pictures: list[Image]) -> list[Pixels]:
 
     size = pictures[0].size
     same = [p if p.size == size else p.resize(size, Image.Resampling.LANCZOS) for p in pictures[:3]]
-    return [np.asarray(p.filter(ImageFilter.GaussianBlur(1.2)), dtype=np.float32) for p in same]
+    return [np.asarray(p.filter(ImageFilter.GaussianBlur(1.0)), dtype=np.float32) for p in same]
 
 
 def _differ(a: Pixels, b: Pixels) -> NDArray[np.bool_]:
@@ -83,19 +79,24 @@ def _points(text: str, pictures: list[Image]) -> str:
     points = read_json(text[at:], "list").value or []
     if len(pictures) < 3:
         return json.dumps({"verdicts": []})
-    original, edited, reference = _alike(pictures)
-    wrong, due = _differ(edited, reference), _differ(original, reference)
+    _, edited, reference = _alike(pictures)
+    wrong = _differ(edited, reference)
     rows = []
     for point in points:
         box = _BOX.search(str(point.get("point", "")))
         if box is None:
             continue  # no place, no verdict
         x0, x1, y0, y1 = map(int, box.groups())
-        here, need = wrong[y0:y1, x0:x1], due[y0:y1, x0:x1]
-        done = 1 - here[need].mean() if need.any() else 1.0
-        stray = here[~need].mean() if (~need).any() else 0.0
-        rows.append({"id": str(point.get("id")), "met": bool(done >= DONE and stray <= STRAY)})
+        rows.append({"id": str(point.get("id")), "met": not _blotted(wrong[y0:y1, x0:x1])})
     return json.dumps({"verdicts": rows})
+
+
+def _blotted(wrong: NDArray[np.bool_]) -> bool:
+    """Say whether some block of 3 by 3 pixels is mostly wrong."""
+    if min(wrong.shape) < 3:
+        return bool(wrong.any())
+    blocks = np.lib.stride_tricks.sliding_window_view(wrong, (3, 3))
+    return bool((blocks.sum(axis=(2, 3)) >= BLOT).any())
 
 
 def _grown(mask: NDArray[np.bool_], by: int) -> NDArray[np.bool_]:
@@ -113,7 +114,10 @@ def _kept(original: Pixels, edited: Pixels, reference: Pixels) -> tuple[int, str
 
 
 def _style(edited: Pixels, reference: Pixels) -> tuple[int, str]:
-    bins = [np.bincount((p // 64).astype(int).reshape(-1, 3) @ (16, 4, 1), minlength=64) for p in (edited, reference)]
+    bins = [
+        np.bincount((p // 64).astype(int).reshape(-1, 3) @ (16, 4, 1), minlength=64)
+        for p in (edited, reference)
+    ]
     share = float(bins[0][bins[1] < 0.0005 * bins[1].sum()].sum() / bins[0].sum())
     score = 2 if share <= STYLE[0] else 1 if share <= STYLE[1] else 0
     return score, f"{share:.2%} of the pixels in colours that the reference does not use"

@@ -1,0 +1,173 @@
+"""GRADE's tables: ours beside the published ones, and the sheet of drawn diagrams."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from icgkit.bench.grade import MEASURES, PARTS, leaderboard
+from icgkit.load import load_published
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from icgkit.bench.grade_subjects import Drawn
+
+HEADERS = {
+    "reasoning": "Reasoning", "consistency": "Consistency", "readability": "Readability", "strict": "Strict",
+    "relaxed_set": "Relaxed, set", "relaxed_sample": "Relaxed, samples", "n": "n", "where": "Source",
+    "n_total": "n", "n_missing": "Missing", "discipline": "Discipline", "sub_task": "Sub-task",
+}  # fmt: skip
+EDIT_LABELS = {
+    "original": "Original", "solved": "Solved (reference)", "partial": "In part", "wrong": "Wrong",
+    "over": "Too much", "no_op": "Nothing",
+}  # fmt: skip
+
+
+def board_beside(scores: pl.DataFrame) -> pl.DataFrame:
+    """Put set scores of our editors below the published leaderboard.
+
+    Parameters
+    ----------
+    scores : polars.DataFrame
+        Result of `set_scores` by model.
+
+    Returns
+    -------
+    polars.DataFrame
+        `model`, `where`, the measures in percent (null where the source prints none; `relaxed_set` of the
+        published rows is computed from their three dimensions), `interval` of strict accuracy, `n`,
+        `flag`.
+    """
+    import polars as pl
+
+    from icgkit.tables import interval
+
+    wide = scores.pivot("measure", index="model", values="estimate", maintain_order=True)
+    strict = scores.filter(measure="strict").select("model", "low", "high", n="n_scored", _e="estimate")
+    ours = wide.join(strict, on="model", how="left", maintain_order="left")
+    shown = [interval(e, lo, hi, ".1f") for e, lo, hi in ours.select("_e", "low", "high").iter_rows()]
+    ours = ours.with_columns(
+        pl.Series("interval", shown, dtype=pl.String), where=pl.lit("drawn set"), flag=pl.lit(None, pl.String)
+    )
+    theirs = leaderboard().with_columns(
+        pl.col("strict_accuracy").alias("strict"), relaxed_sample=pl.lit(None, pl.Float64),
+        interval=pl.format("{}", pl.col("strict_accuracy")), n=pl.lit(520, pl.Int64),
+    )  # fmt: skip
+    columns = ["model", "where", *MEASURES, "interval", "n", "flag"]
+    return pl.concat([theirs.select(columns), ours.select(columns)])
+
+
+def checks() -> pl.DataFrame:
+    """Return what can be recomputed from the published figures, in the form that `icgkit.save` takes."""
+    import polars as pl
+
+    board = leaderboard()
+    relaxed = load_published("grade").filter(id="relaxed").row(0, named=True)
+    rows = [
+        {"quantity": "relaxed score from the three means", "model": relaxed["model"], "where": relaxed["where"],
+         "ours": board.filter(model=relaxed["model"])["relaxed_set"][0], "published": relaxed["relaxed"],
+         "unit": "percent", "note": "only the set form gives the printed value"},
+    ]  # fmt: skip
+    readme, seed = board.filter(pl.col("flag").is_not_null()).sort("consistency").iter_rows(named=True)
+    for name in ("reasoning", "consistency", "readability", "strict_accuracy"):
+        rows.append(
+            {"quantity": f"{name.replace('_', ' ')}: one source (as ours) and the other", "model": readme["model"],
+             "where": f"{readme['where']}; {seed['where']}", "ours": readme[name], "published": seed[name],
+             "unit": "percent", "note": "published twice with different values; neither is corrected"}
+        )  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+def ablation_beside(compared: pl.DataFrame) -> pl.DataFrame:
+    """Put our paired comparison of implicit and explicit instructions below the published one.
+
+    Returns
+    -------
+    polars.DataFrame
+        `model`, `where`, `measure`, `implicit`, `explicit`, `difference`, `low`, `high` (percent;
+        the paper gives no interval), `p_value`, `n`.
+    """
+    import polars as pl
+
+    theirs = load_published("grade").filter(id="ablation_68")
+    names = {
+        "reasoning": "reasoning",
+        "consistency": "consistency",
+        "readability": "readability",
+        "strict": "strict_accuracy",
+    }
+    rows = []
+    for model in theirs["model"].unique(maintain_order=True):
+        one, two = (
+            theirs.filter(model=model, setting=s).row(0, named=True) for s in ("implicit", "explicit")
+        )
+        for measure, column in names.items():
+            rows.append({"model": model, "where": one["where"], "measure": measure, "implicit": one[column],
+                         "explicit": two[column], "difference": two[column] - one[column], "n": 68})  # fmt: skip
+    ours = compared.filter(pl.col("measure").is_in(list(names))).select(
+        "model", "measure", "low", "high", "p_value", where=pl.lit("drawn set"), implicit="mean_reference",
+        explicit="mean_target", difference="estimate", n="n_pairs",
+    )  # fmt: skip
+    columns = [
+        "model",
+        "where",
+        "measure",
+        "implicit",
+        "explicit",
+        "difference",
+        "low",
+        "high",
+        "p_value",
+        "n",
+    ]
+    published = pl.DataFrame(rows, schema_overrides={"n": pl.Int64})
+    return pl.concat([published, ours], how="diagonal").select(columns)
+
+
+def judges_beside(errors: pl.DataFrame) -> pl.DataFrame:
+    """Put the errors of our judge below those of the published judges (scale 0 to 1).
+
+    Parameters
+    ----------
+    errors : polars.DataFrame
+        Result of `judge_error`.
+    """
+    import polars as pl
+
+    theirs = load_published("grade_judges").select(
+        "judge", "dimension", "mae", sd="std", where=pl.lit("002 Table 4"), n=pl.lit(68, pl.Int64)
+    )
+    ours = errors.select(
+        "judge", "dimension", "mae", "sd", "bias", "n", "n_missing", where=pl.lit("drawn set")
+    )
+    both = pl.concat([theirs, ours], how="diagonal")
+    wide = both.pivot("dimension", index=["judge", "where"], values=["mae", "sd", "n"], maintain_order=True)
+    return wide.select("judge", "where", *[f"{what}_{d}" for d in PARTS for what in ("mae", "sd", "n")])
+
+
+def draw_sheet(tasks: Sequence[Drawn]) -> Figure:
+    """Draw one row a task: original, reference and edits, with what holds by construction below each."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    from icgkit.plots import STYLE
+
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(11, 1.55 * len(tasks)), layout="constrained")
+        axes = figure.subplots(len(tasks), len(EDIT_LABELS), squeeze=False)
+        for row, task in zip(axes, tasks, strict=True):
+            weights = [w for _, w in task.points]
+            for ax, edit in zip(row, EDIT_LABELS, strict=True):
+                ax.imshow(task.pictures[edit])
+                ax.set(xticks=[], yticks=[])
+                if row is axes[0]:
+                    ax.set_title(EDIT_LABELS[edit], size=8)
+                if edit != "original":
+                    held = sum(w for w, m in zip(weights, task.met[edit], strict=True) if m)
+                    c = task.consistency[edit]
+                    ax.set_xlabel(f"R {held:.2f}   C {'–' if c is None else c}", size=7)
+                else:
+                    ax.set_ylabel(task.task_id.rpartition("_")[0].replace("_", "\n"), size=7)
+    return figure
