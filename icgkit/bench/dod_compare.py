@@ -88,15 +88,7 @@ def _tested(
     options: dict[str, Any] = {"reference": reference, "targets": targets, "by": by, "over": over}
     exact = mcnemar(slim, on=["case_id"], **options)
     flips = permutation(slim, on=["case_id"], n_resamples=n_resamples, seed=seed, **options)
-    # Only requests that are judged on both sides, as in the two tests.
-    cells = [*by, "case_id"]
-    whole = slim.filter(pl.col("found").is_not_null())
-    ends = differences(
-        whole.with_columns(_cell=pl.concat_str([pl.lit(""), *by], separator="\x1f")), reference=reference,
-        targets=targets, by=[*by, "_cell"] if by else ["_cell"], over=over, average="micro", cases="all",
-        n_resamples=n_resamples, seed=seed,
-        pooling=None if "model" in (*by, over) or "model" not in cells else "pooled",
-    )  # fmt: skip
+    ends = differences(slim, average="micro", pooling=None, n_resamples=n_resamples, seed=seed, **options)
     keys = [*by, "target"]
     return (
         exact.drop("method", "p_exact", "n_both", "n_neither")
