@@ -194,7 +194,7 @@ def bare_litellm(url: str, paths: list[Path], model: str = "openai/stub") -> flo
 
 def ours(url: str, paths: list[Path], straight: bool = True) -> float:
     """Calls made and recorded on disk, from messages that are there, as for the other ways."""
-    from icgkit import llm_lanes
+    from icgkit import llm_lanes, llm_open
     from icgkit.cache import Cache
     from icgkit.llm import Request, complete_many
     from icgkit.llm_limits import Limits
@@ -202,7 +202,7 @@ def ours(url: str, paths: list[Path], straight: bool = True) -> float:
 
     llm_lanes.load_litellm()
     if not straight:
-        llm_lanes.OPENAI_FORM = frozenset()
+        llm_open.OPENAI_FORM = frozenset()
     params = {"temperature": 0, "max_tokens": 4096, "api_base": url}
     requests = [
         Request("openai/stub", build_messages(case, "direct"), params, tags={"case_id": case.id})

@@ -181,7 +181,7 @@ def run_command(
         if dry_run:
             typer.echo(study_run.estimate(chosen).text())
         elif batch:
-            from icgkit.llm_batch import run_batch
+            from icgkit.study_batch import run_batch
 
             typer.echo(run_batch(chosen))
         else:

@@ -276,7 +276,7 @@ def run_plan(
 ) -> tuple[set[tuple[str | None, ...]], Summary]:
     """Make every call of a plan that is not recorded; return the slots of its responses."""
     from icgkit.estimate import survey
-    from icgkit.llm_lanes import check_models
+    from icgkit.llm_open import check_models
     from icgkit.llm_run import Summary, run_calls
 
     wanted = frozenset(redo)

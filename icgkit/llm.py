@@ -274,7 +274,7 @@ def complete_many(
         Before any call: unknown model, missing key, parameter that the model rejects. After a
         stop: if the budget was reached.
     """
-    from icgkit.llm_lanes import check_models
+    from icgkit.llm_open import check_models
     from icgkit.llm_run import run_calls
 
     addressed = [address(request) for request in requests]

@@ -15,8 +15,9 @@ from typing import Any
 from icgkit.cache import Cache, Record, relabel
 from icgkit.keys import mask
 from icgkit.llm import REDO, Addressed, Request, address, in_thread, miss, provider_of, record_for
-from icgkit.llm_lanes import Failed, Lane, open_lane
+from icgkit.llm_lanes import Failed, Lane
 from icgkit.llm_limits import Limits, Pace, pause
+from icgkit.llm_open import open_lane
 from icgkit.llm_prices import Price, most_output, price_of, tokens_in
 from icgkit.llm_progress import Progress
 from icgkit.llm_reply import pack_raw, read_reply
@@ -79,6 +80,7 @@ class _Run:
         self.providers: dict[str, _Provider] = {}
         self.flying: dict[str, asyncio.Future[Record | None]] = {}
         self.tasks: set[asyncio.Task[None]] = set()
+        self.broken: BaseException | None = None
         self.committed = 0.0
 
     def provider(self, model: str) -> _Provider:
@@ -249,6 +251,9 @@ class _Run:
         try:
             while not self.halted() and (job := provider.take()) is not None:
                 await self.one(*job)
+        except BaseException as exc:
+            if self.broken is None:  # the first failure is the one that is raised
+                self.broken, self.summary.stopped = exc, "error"
         finally:
             provider.workers -= 1
 
@@ -269,18 +274,14 @@ class _Run:
         for provider in list(self.providers.values()):
             for _ in range(provider.limits.concurrency):
                 self.staff(provider)
-        broken: BaseException | None = None
         try:
             while self.tasks:
                 done, _ = await asyncio.wait(set(self.tasks), return_when=asyncio.FIRST_COMPLETED)
                 self.tasks -= done
-                for task in done:
-                    if (error := task.exception()) and broken is None:
-                        broken, self.summary.stopped = error, "error"
         finally:
             await asyncio.gather(*(lane.close() for lane in self.lanes.values()))
-        if broken is not None:
-            raise broken
+        if self.broken is not None:
+            raise self.broken
 
 
 def _purpose(asked: Addressed) -> dict[str, Any]:

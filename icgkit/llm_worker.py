@@ -102,7 +102,7 @@ class OfflineLane:
         if self.pool is None:
             self.pool = Pool(1)
         job = {"model": self._model, "messages": asked.request.messages}
-        affinity = asked.request.tags.get("case_id") or asked.prompt_sha256
+        affinity = asked.request.tags.get("case_id") or asked.prompt.sha256
         return await self.pool.ask(job, str(affinity)) | {"_cost": 0.0}
 
     async def close(self) -> None:

@@ -156,7 +156,7 @@ def estimate(study: Study | str | Path | dict[str, Any], *, cache: Cache | None 
     ImageError, CallError
         As `run` would before its first call.
     """
-    from icgkit.llm_lanes import check_models
+    from icgkit.llm_open import check_models
 
     study = as_study(study)
     load_env()

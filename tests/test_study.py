@@ -17,9 +17,9 @@ from icgkit.elicit import Model, elicit
 from icgkit.errors import CacheMiss, CallError, ImageError, SchemaError, UnknownName
 from icgkit.graph import Case, Constraint, Edge, Target
 from icgkit.keys import load_env, mask
-from icgkit.llm_batch import run_batch
 from icgkit.load import load_dataset, load_responses, write_cases
 from icgkit.study import Study, stratified
+from icgkit.study_batch import run_batch
 
 KEY = "sk-test-secret-0123456789"
 

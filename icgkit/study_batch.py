@@ -23,8 +23,9 @@ from icgkit.errors import CallError
 from icgkit.images import check_all
 from icgkit.keys import load_env, mask
 from icgkit.llm import Addressed, Request, address, record_for
-from icgkit.llm_lanes import StraightLane, check_models, load_litellm, open_lane
+from icgkit.llm_lanes import StraightLane, load_litellm
 from icgkit.llm_limits import Limits
+from icgkit.llm_open import check_models, open_lane
 from icgkit.llm_prices import Price, batch_price_of
 from icgkit.llm_reply import pack_raw, read_reply
 from icgkit.study import Study
