@@ -25,9 +25,9 @@ SIMULATED_NOTE = (
 )
 
 
-_JUDGE = "make it with: icgkit judge --kind {} --cache {}"
+_JUDGE = "make it with: icgkit judge --kinds {} --cache {}"
 _HOW = {
-    "human": "fill in the template that icgkit.judges writes, and put it into the cache as {}.parquet",
+    "human": "fill in the template of icgkit.human.write_human_template, and put it into the cache as {}.parquet",
     "audit": "answer the four audit questions in a CSV and put it into the cache as {}.parquet",
     "labels": "let annotators classify nodes and put their labels into the cache as {}.parquet",
     "failures": "read the residual misses, name the source of each, put them into the cache as {}.parquet",
