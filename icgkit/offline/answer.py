@@ -75,7 +75,7 @@ def _prose(model: str, task: Task, found: list[Finding]) -> str:
         head.append(_LOCAL)
     if task.names(r"one paragraph a constraint|plain prose"):
         body = [f"{_sentence(f)} The type is {_family(f)}." for f in found]
-        return "\n\n".join([head[0], *body] if found else [head[0], "Nothing else has to change."])
+        return "\n\n".join(body or ["Nothing else has to change."])
     marks = [f"- {_sentence(f)}" for f in found] or ["- Nothing else in the picture has to change."]
     return "\n".join([*head, "", *marks])
 

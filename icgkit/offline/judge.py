@@ -13,7 +13,6 @@ from typing import Any
 from icgkit.offline.matching import LENIENT, STRICT, Bar, Scale, denied, gather, items_of, verdict
 from icgkit.offline.task import read_task
 from icgkit.offline.verify import guess_subtype, overlap
-from icgkit.replies import read_json
 
 _FENCE = re.compile(r"^<<<RESPONSE ([0-9a-f]{12})>>>\n(.*?)\n<<<END \1>>>$", re.S | re.M)
 _LIST = re.compile(r"^Constraints:\s*$", re.M)
@@ -46,8 +45,13 @@ def judge_reply(messages: list[dict[str, Any]], *, strict: bool) -> str:
 
 
 def _nodes(frame: str, mark: str = "Constraints:") -> list[dict[str, str]]:
-    at = frame.find(mark)
-    found = read_json(frame[at:] if at >= 0 else frame, "any").value
+    # The first value after the mark: another list of the prompt may be longer.
+    at = max(frame.find(mark), 0)
+    start = re.compile(r"[\[{]").search(frame, at)
+    try:
+        found = json.JSONDecoder().raw_decode(frame, start.start())[0] if start else []
+    except json.JSONDecodeError:
+        found = []
     rows = found if isinstance(found, list) else [found]
     return [{k: str(v) for k, v in r.items()} for r in rows if isinstance(r, dict)]
 
