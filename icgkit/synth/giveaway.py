@@ -56,16 +56,21 @@ def wilson(hits: int, n: int, z: float = 1.959963984540054) -> tuple[float, floa
 
 
 def _cross_validate(
-    x: Any, y: np.ndarray, folds: int, seed: int, model: Any
+    x: Any, y: np.ndarray, folds: int, seed: int, model: Any, groups: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return right/wrong of the model and of the commonest class, each case held out once."""
     from sklearn.base import clone
 
     rng = np.random.default_rng(seed)
     fold = rng.permutation(np.arange(len(y)) % folds)
+    if groups is not None:
+        known, member = np.unique(groups, return_inverse=True)
+        fold = rng.permutation(np.arange(len(known)) % folds)[member]
     hit, base = np.zeros(len(y), bool), np.zeros(len(y), bool)
     for k in range(folds):
         train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+        if not len(train) or not len(test):
+            continue
         common = Counter(y[train]).most_common(1)[0][0]
         base[test] = y[test] == common
         if len(set(y[train])) == 1:
@@ -76,17 +81,27 @@ def _cross_validate(
 
 
 def _by_edit_type(
-    cases: Sequence[Case], features: Any, model: Any, *, folds: int, seed: int, least: int
+    cases: Sequence[Case],
+    features: Any,
+    model: Any,
+    *,
+    folds: int,
+    seed: int,
+    least: int,
+    unseen: bool = False,
 ) -> list[Guess]:
     kinds: dict[str, list[int]] = defaultdict(list)
     for i, case in enumerate(cases):
         kinds[case.metadata["edit_type"]].append(i)
     y = np.array([c.constraint_nodes[0].subtype for c in cases])
+    names = np.array([c.metadata["template"] for c in cases])
     rows, hits, bases = [], [], []
     for kind, index in sorted(kinds.items()):
         if len(index) < least:
             continue
-        hit, base = _cross_validate(features[index], y[index], folds, seed, model)
+        hit, base = _cross_validate(
+            features[index], y[index], folds, seed, model, names[index] if unseen else None
+        )
         hits.append(hit)
         bases.append(base)
         rows.append(
@@ -139,13 +154,19 @@ def image_statistics(path: str | Path) -> np.ndarray:
     )  # fmt: skip
 
 
-def image_giveaway(cases: Sequence[Case], *, folds: int = 5, seed: int = 0, least: int = 15) -> list[Guess]:
-    """Guess the subtype from statistics of the picture, within each edit type (random forest)."""
+def image_giveaway(
+    cases: Sequence[Case], *, folds: int = 5, seed: int = 0, least: int = 15, unseen: bool = False
+) -> list[Guess]:
+    """Guess the subtype from statistics of the picture, within each edit type (random forest).
+
+    With `unseen`, all cases of a template lie in one fold, so that recognising the template does
+    not help; without, the forest may know other cases of the same template.
+    """
     from sklearn.ensemble import RandomForestClassifier
 
     features = np.stack([image_statistics(c.image_path) for c in cases])
-    model = RandomForestClassifier(100, random_state=0, n_jobs=1, min_samples_leaf=2)
-    return _by_edit_type(cases, features, model, folds=folds, seed=seed, least=least)
+    model = RandomForestClassifier(60, random_state=0, n_jobs=1, min_samples_leaf=2)
+    return _by_edit_type(cases, features, model, folds=folds, seed=seed, least=least, unseen=unseen)
 
 
 def count_giveaway(cases: Sequence[Case], *, folds: int = 5, seed: int = 0) -> Guess:
