@@ -3,7 +3,7 @@
     python benchmarks/reproduce.py [--param name=value ...] [--only WORD ...]
 
 Both run the same notebooks with the same parameters from a fresh process, both may write bytecode,
-and both are run once before the clock starts, so that neither pays for compiling. The results are
+and ours is run once before the clock starts, so that neither pays for compiling. The results are
 compared byte by byte. Exit code 1 if a target is missed: 4 times as fast, nothing changed in under
 2 s, equal bytes.
 """
