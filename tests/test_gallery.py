@@ -130,7 +130,8 @@ def test_no_results_yet(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0.9376, "0.938"), (0.00002, "2e−05"), (-0.5, "−0.500"), (None, "–"), (1184720.0, "1,184,720")]
+    ("value", "text"),
+    [(0.9376, "0.938"), (0.00002, "2e−05"), (-0.5, "−0.500"), (None, "–"), (1184720.0, "1,184,720")],
 )
 def test_numbers(value: float | None, text: str) -> None:
     assert number(value) == text
