@@ -77,7 +77,8 @@ def _plan(frame: str, response: str, bar: Bar) -> str:
         seen = gather(node, items, scale)
         got = verdict(seen, bar)
         # A plan is a list of changes: place and concrete change count, no reason is asked for.
-        done = got["region"] and seen.due and seen.update >= bar.update and (seen.value or seen.update > 0.5)
+        done = got["region"] and not denied(seen.item) and not seen.wrong
+        done = done and seen.update >= bar.update and (seen.value or seen.update > 0.5)
         rows.append({"id": node.get("id", "?"), "satisfied": bool(done)})
     return json.dumps({"verdicts": rows})
 

@@ -7,7 +7,7 @@ import re
 
 from icgkit.offline.baselines import candidates, sees, sight_of
 from icgkit.offline.lexicon import CONCEPT, quoted, stem
-from icgkit.offline.priors import GUESS
+from icgkit.offline.priors import GUESS, guesses
 from icgkit.offline.task import Task
 from icgkit.offline.verify import CONFIRM, check_node, guess_subtype, kind_of, overlap
 
@@ -21,6 +21,14 @@ _NEUTRAL = {
     "material": "surface", "scene": "area", "number": "line of text", "category": "line of text",
     "describe": "line of text", "calculate": "line of text", "font": "line of text", "tone": "line of text",
 }  # fmt: skip
+_ABOUT_TEXT = (
+    "style_font",
+    "style_layout",
+    "semantic_",
+    "spatial_repetition",
+    "xmod_temporal",
+    "xmod_cultural",
+)
 _PLAIN = frozenset(
     [
         "text",
@@ -154,16 +162,16 @@ def anonymity_faults(anon: str, region: str) -> list[str]:
 def false_node(model: str, task: Task) -> dict[str, str]:
     """Invent a believable node that nothing supports: the least supported kind, at a text that is there."""
     known = {kind_of(n) for n in task.nodes}
-    scores: dict[str, float] = {}
+    seen: dict[str, float] = {}
     for f in candidates(model, task.edit, task.image):
-        scores[f.subtype] = max(scores.get(f.subtype, 0.0), f.score)
-    order = sorted((n for n in GUESS if n not in known), key=lambda n: (scores.get(n, 0.0), n))
-    pool = [
-        n
-        for n in order
-        if n.startswith(("style_font", "semantic_", "spatial_repetition", "xmod_temporal", "style_color"))
-    ] or order
-    kind = pool[len(task.edit.instruction) % min(3, len(pool))]
+        seen[f.subtype] = max(seen.get(f.subtype, 0.0), f.score)
+    usual = {f.subtype: f.score for f in guesses(task.edit, spread=True)}
+    # Believable by the kind of edit, not borne out by the picture.
+    order = sorted(
+        (n for n in GUESS if n not in known and n.startswith(_ABOUT_TEXT)),
+        key=lambda n: (seen.get(n, 0.0) - usual.get(n, 0.0), n),
+    ) or sorted(GUESS)
+    kind = order[len(task.edit.instruction) % min(3, len(order))]
     _, update, reason = (p.format(old=f'"{task.edit.old}"', new=f'"{task.edit.new}"') for p in GUESS[kind])
     region = GUESS[kind][0].format(old=f'"{task.edit.old}"', new=f'"{task.edit.new}"')
     sight = sight_of(model, task.image)

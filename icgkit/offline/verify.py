@@ -88,12 +88,26 @@ def check_node(model: str, task: Task, node: dict[str, str]) -> Check:
     prior = max((f.score for f in guesses(task.edit, spread=True) if f.subtype == kind), default=0.0)
     best = max((f.score * (0.55 + 0.45 * _same_place(f, node, sight)) for f in own), default=0.0)
     best = max(best, 0.9 * prior)
-    score = max(best, 0.8 if said else 0.0)
-    if kind.startswith(_VISUAL) and not watches and not said:
+    score = best
+    if said:
+        # A text that is there bears a node out if the node says what becomes of it, or if the
+        # model itself finds that kind of tie at it; that it is there is not enough by itself.
+        told = any(
+            squeeze(q) in squeeze(said) or squeeze(said) in squeeze(q) for q in _details(node) if squeeze(q)
+        )
+        own_there = any(f.shown and squeeze(f.shown) == squeeze(said) for f in own)
+        score = 0.8 if told or own_there else best if prior < 0.5 else max(best, 0.4)
+        if not (told or own_there) and prior < 0.5:
+            score = 0.5 * best
+    elif kind.startswith(_VISUAL) and not watches:
         # It cannot look at anything but text, so only what is usual is taken over.
         score = 0.75 * prior
     why = f'the picture shows "{said}" there' if said else _because(own)
     return Check(score >= CONFIRM, why, score)
+
+
+def _details(node: dict[str, str]) -> list[str]:
+    return quoted(node.get("expected_update", "")) + quoted(node.get("reason", ""))
 
 
 def _unseen(model: str, edit: Edit, kind: str, own: list[Finding], text: str) -> Check:
