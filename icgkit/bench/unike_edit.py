@@ -1,0 +1,247 @@
+"""UniKE's edit mathematics as plain functions: projectors, layer update, clipping, retention, drift.
+
+Seed 001, section on the conditioning interface and its appendix. A weight maps d_in to d_out; keys K
+and residuals R hold one edit a column.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from icgkit.errors import SchemaError
+
+Floats = NDArray[np.float64]
+
+
+def _matrix(name: str, value: ArrayLike, rows: int | None = None) -> Floats:
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim != 2 or not np.isfinite(array).all() or rows not in (None, array.shape[0]):
+        wanted = "a finite matrix" if rows is None else f"a finite matrix with {rows} rows"
+        raise SchemaError(name, got=f"shape {array.shape}", allowed=wanted)
+    return array
+
+
+def _square(name: str, value: ArrayLike, size: int | None = None) -> Floats:
+    array = _matrix(name, value, size)
+    if array.shape[0] != array.shape[1]:
+        raise SchemaError(name, got=f"shape {array.shape}", allowed="a square matrix")
+    return array
+
+
+def _within(name: str, value: float, low: float, high: float) -> float:
+    if not low <= value <= high:
+        raise SchemaError(name, got=value, allowed=f"{low} to {high}")
+    return float(value)
+
+
+def second_moment(keys: ArrayLike) -> Floats:
+    """Return K K^T / n of n keys (columns).
+
+    Examples
+    --------
+    >>> second_moment([[1, 1], [0, 2]]).tolist()
+    [[1.0, 1.0], [1.0, 2.0]]
+    """
+    k = _matrix("keys", keys)
+    return np.asarray(k @ k.T / k.shape[1])
+
+
+def regularised(moment: ArrayLike, epsilon: float) -> Floats:
+    """Return the second moment plus epsilon times the identity, before it is decomposed.
+
+    Notes
+    -----
+    Eigenvalues that are near zero only because few keys were seen are lifted to epsilon, and no longer
+    fall below a threshold smaller than that. The seed states values (0.01 and 0.015) and purpose; the
+    additive form is the plain reading.
+    """
+    m = _square("second moment", moment)
+    return np.asarray(m + _within("epsilon", epsilon, 0.0, np.inf) * np.eye(len(m)))
+
+
+def null_projector(moment: ArrayLike, *, threshold: float = 1e-2) -> Floats:
+    """Return the projector onto the directions that the keys hardly use.
+
+    Parameters
+    ----------
+    moment : array
+        Symmetric second moment of keys.
+    threshold : float
+        Eigenvalues below it count as null.
+
+    Returns
+    -------
+    array
+        P = U U^T with the eigenvectors U of the eigenvalues below the threshold; P P = P = P^T.
+
+    References
+    ----------
+    Fang et al. (2025), AlphaEdit, section 3.
+
+    Examples
+    --------
+    >>> null_projector([[4.0, 0.0], [0.0, 0.0]]).tolist()
+    [[0.0, 0.0], [0.0, 1.0]]
+    """
+    values, vectors = np.linalg.eigh(_square("second moment", moment))
+    free = vectors[:, values < threshold]
+    return np.asarray(free @ free.T)
+
+
+def softened(projector: ArrayLike, alpha: float) -> Floats:
+    """Return alpha P + (1 - alpha) I: 1 keeps the projector, 0 leaves the update free.
+
+    Examples
+    --------
+    >>> softened([[0.0, 0.0], [0.0, 1.0]], 0.75).tolist()
+    [[0.25, 0.0], [0.0, 1.0]]
+    """
+    p = _square("projector", projector)
+    a = _within("alpha", alpha, 0.0, 1.0)
+    return np.asarray(a * p + (1 - a) * np.eye(len(p)))
+
+
+def spread_residual(residual: ArrayLike, layers_left: int) -> Floats:
+    """Return the share of the residual that one layer takes when `layers_left` still follow, itself included."""
+    if layers_left < 1:
+        raise SchemaError("layers_left", got=layers_left, allowed="1 or more")
+    return np.asarray(_matrix("residual", residual) / layers_left)
+
+
+def layer_update(
+    keys: ArrayLike,
+    residual: ArrayLike,
+    projector: ArrayLike,
+    *,
+    cached: ArrayLike | None = None,
+    lam: float = 1.0,
+) -> Floats:
+    """Return the change of a layer's weight for a batch of edits.
+
+    Parameters
+    ----------
+    keys : array (d_in, n)
+        Keys of the batch.
+    residual : array (d_out, n)
+        What the layer's output lacks for each edit.
+    projector : array (d_in, d_in)
+        The null-space projector, softened or not; the identity for an unconstrained update.
+    cached : array (d_in, d_in), optional
+        Sum of the outer products of the keys of earlier edits.
+    lam : float
+        Weight of the L2 term, above 0.
+
+    Returns
+    -------
+    array (d_out, d_in)
+        R K^T P (C P + K K^T P + lam I)^-1.
+
+    References
+    ----------
+    Fang et al. (2025), AlphaEdit, equation for sequential editing; seed 001, appendix on editors.
+
+    Examples
+    --------
+    >>> layer_update([[1.0], [0.0]], [[2.0]], [[1.0, 0.0], [0.0, 1.0]]).tolist()
+    [[1.0, 0.0]]
+    """
+    k = _matrix("keys", keys)
+    r = _matrix("residual", residual)
+    p = _square("projector", projector, k.shape[0])
+    if r.shape[1] != k.shape[1]:
+        raise SchemaError("residual", got=f"{r.shape[1]} columns", allowed=f"one a key: {k.shape[1]}")
+    if lam <= 0:
+        raise SchemaError("lam", got=lam, allowed="above 0")
+    c = np.zeros_like(p) if cached is None else _square("cached", cached, k.shape[0])
+    system = (c + k @ k.T) @ p + lam * np.eye(len(p))
+    return np.asarray(np.linalg.solve(system.T, (r @ k.T @ p).T).T)
+
+
+def add_keys(cached: ArrayLike | None, keys: ArrayLike) -> Floats:
+    """Return the cached outer products with those of a batch added."""
+    k = _matrix("keys", keys)
+    outer = k @ k.T
+    return np.asarray(outer if cached is None else _square("cached", cached, k.shape[0]) + outer)
+
+
+def clipped(update: ArrayLike, weight: ArrayLike, max_ratio: float) -> Floats:
+    """Scale an update down so that its Frobenius norm is at most `max_ratio` times that of the weight.
+
+    Examples
+    --------
+    >>> clipped([[3.0, 4.0]], [[0.0, 5.0]], 0.5).tolist()
+    [[1.5, 2.0]]
+    """
+    u, w = _matrix("update", update), _matrix("weight", weight)
+    if u.shape != w.shape:
+        raise SchemaError("update", got=f"shape {u.shape}", allowed=f"that of the weight, {w.shape}")
+    size, most = np.linalg.norm(u), _within("max_ratio", max_ratio, 0.0, np.inf) * np.linalg.norm(w)
+    return np.asarray(u if size <= most else u * (most / size))
+
+
+def retention(projection: ArrayLike, shifts: ArrayLike) -> Floats:
+    """Return rho(k) for k = 1 ... rank: the share of a shift that lies in the top-k right singular directions.
+
+    Parameters
+    ----------
+    projection : array (m, n)
+        A frozen linear map from n to m.
+    shifts : array (n,) or (n, cases)
+        Edited minus fresh conditioning, before the map.
+
+    Returns
+    -------
+    array (min(m, n),) or (min(m, n), cases)
+        Cumulative share of the squared norm, 0 to 1; NaN never: a shift of zero is an error.
+
+    Notes
+    -----
+    rho(k) = |V_k^T d|^2 / |d|^2 with W = U S V^T. The expectation for a direction without preference is
+    k / n (`expected_retention`).
+
+    Examples
+    --------
+    >>> retention([[2.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [3.0, 0.0, 4.0]).round(2).tolist()
+    [0.36, 0.36]
+    """
+    w = _matrix("projection", projection)
+    d = np.asarray(shifts, dtype=np.float64)
+    two = _matrix("shifts", d[:, None] if d.ndim == 1 else d, w.shape[1])
+    total = (two**2).sum(axis=0)
+    if (total == 0).any():
+        raise SchemaError("shifts", got="a shift of zero", allowed="shifts that differ from zero")
+    right = np.linalg.svd(w, full_matrices=False)[2]
+    shares: Any = np.cumsum((right @ two) ** 2, axis=0) / total
+    return np.asarray(shares[:, 0] if d.ndim == 1 else shares)
+
+
+def expected_retention(k: int, n: int) -> float:
+    """Return k / n, the expected share that k of n directions hold of a vector without preference.
+
+    Examples
+    --------
+    >>> expected_retention(1536, 4096)
+    0.375
+    """
+    if not 0 < k <= n:
+        raise SchemaError("k of n", got=(k, n), allowed="0 < k <= n")
+    return k / n
+
+
+def drift(fresh: ArrayLike, edited: ArrayLike) -> float:
+    """Return |edited - fresh| / |fresh|, the relative drift of a conditioning signal (Frobenius norm).
+
+    Examples
+    --------
+    >>> drift([3.0, 4.0], [3.0, 4.5])
+    0.1
+    """
+    a, b = np.asarray(fresh, dtype=np.float64), np.asarray(edited, dtype=np.float64)
+    if a.shape != b.shape or not a.any():
+        raise SchemaError(
+            "fresh and edited signal", got=(a.shape, b.shape), allowed="one shape, fresh not zero"
+        )
+    return float(np.linalg.norm(b - a) / np.linalg.norm(a))
