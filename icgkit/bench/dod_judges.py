@@ -251,9 +251,9 @@ def run_judge(
         calls = []
         for k in todo:
             row = rows[k]
+            shown = [Path(root) / name for name in pictures(row)] if root is not None else []
             content: list[dict[str, Any]] = [
-                {"type": "image_url", "image_url": {"url": prepare(Path(root) / name).data_url}}
-                for name in (pictures(row) if root is not None else ())
+                {"type": "image_url", "image_url": {"url": prepare(path).data_url}} for path in shown
             ]
             content.append({"type": "text", "text": _template(told.body).render(inputs(row))})
             subject = hashlib.sha256(
@@ -264,7 +264,10 @@ def run_judge(
                 "condition": f"reminder_{row['reminder']}", "subject": subject[:32], "subject_model": row["model"],
                 "template_sha256": told.sha256,
             }  # fmt: skip
-            messages = [{"role": "system", "content": told.system}, {"role": "user", "content": content}]
+            messages: list[dict[str, Any]] = [
+                {"role": "system", "content": told.system},
+                {"role": "user", "content": content},
+            ]
             calls.append(Request(judge, messages, params or PARAMS, attempt, tags))
         records = complete_many(calls, cache=cache, limits=limits, progress=progress and attempt == 0)
         for k, record in zip(todo, records, strict=True):

@@ -101,7 +101,7 @@ def small_png(image: Image) -> bytes:
     stream = io.BytesIO()
     colors = image.getcolors(64)
     flat = image.convert("P", palette=images.Palette.ADAPTIVE, colors=len(colors)) if colors else image
-    flat.save(stream, "PNG", optimize=True)
+    flat.save(stream, "PNG", compress_level=9)
     return stream.getvalue()
 
 

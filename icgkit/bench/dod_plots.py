@@ -31,24 +31,19 @@ def draw_trade(board: pl.DataFrame, ax: Axes, *, reminder: str, named: Sequence[
     """
     import polars as pl
 
-    from icgkit.plots import GRID, model_style
+    from icgkit.plots import GRID, INK
 
     part = board.filter(
         pl.col("reminder") == reminder, pl.col("E").is_not_null(), pl.col("D_lenient").is_not_null()
     )
-    for row in part.iter_rows(named=True):
-        color, marker = model_style(row["model"])
-        ours = row["source"] == HERE
-        ax.plot(
-            row["D_lenient"],
-            row["E"],
-            marker,
-            color=color,
-            mfc=color if ours else "white",
-            ms=7,
-            mew=1.4,
-            clip_on=False,
-        )
+    mine, taught = pl.col("source") == HERE, pl.col("model").str.contains("VisTA|without maze")
+    for label, rows, style in (
+        ("reference baselines, here", part.filter(mine), {"marker": "o", "color": INK}),
+        ("models as published", part.filter(~mine, ~taught), {"marker": "o", "color": "#4477AA", "mfc": "white"}),
+        ("VisTA, with and without mazes", part.filter(~mine, taught), {"marker": "*", "color": "#EE6677", "ms": 11}),
+    ):  # fmt: skip
+        options: dict[str, Any] = {"ms": 6, "mew": 1.4, "ls": "", "clip_on": False, "label": label, **style}
+        ax.plot(rows["D_lenient"], rows["E"], **options)
     spots: dict[tuple[int, int], list[str]] = {}
     for row in part.iter_rows(named=True):
         if row["source"] == HERE or row["model"] in named:
@@ -65,6 +60,7 @@ def draw_trade(board: pl.DataFrame, ax: Axes, *, reminder: str, named: Sequence[
     ax.set_title("with reminder" if reminder == "yes" else "without reminder")
     ax.grid(color=GRID, lw=0.7)
     ax.set_axisbelow(True)
+    ax.legend(fontsize=7, frameon=False, loc="center", bbox_to_anchor=(0.55, 0.68))
     return ax
 
 
@@ -105,3 +101,22 @@ def _ring(ax: Axes, cell: Cell, side: float) -> None:
 
     r, c = cell
     ax.add_patch(rectangle(c * side, r * side, side, side, "none", edgecolor="#762A83", lw=1.6))
+
+
+def draw_tolerance(found: pl.DataFrame, axes: Sequence[Axes]) -> None:
+    """Draw, for each change, the share of due verdicts over its strength, weakest first (see `tolerance`)."""
+    from icgkit.plots import GRID
+
+    for ax, (name,) in zip(axes, found.select("change").unique(maintain_order=True).rows(), strict=True):
+        part = found.filter(found["change"] == name)
+        places = list(range(part.height))
+        for column, label, color, marker in (
+            ("right", "verdict that is due", "#4477AA", "o"), ("rejected", "valid edit rejected", "#EE6677", "s"),
+            ("accepted", "faulty edit accepted", "#228833", "^"),
+        ):  # fmt: skip
+            ax.plot(places, part[column], marker=marker, color=color, label=label, clip_on=False)
+        ax.set_xticks(places, [f"{v:g}" for v in part["level"]])
+        ax.set(xlabel=f"{name} (weakest change on the left)", ylim=(-0.03, 1.03), ylabel="share (0 to 1)")
+        ax.grid(color=GRID, lw=0.7)
+        ax.set_axisbelow(True)
+    axes[0].legend(frameon=False, fontsize=8, loc="center left")

@@ -189,7 +189,7 @@ def text_table(rates: pl.DataFrame) -> pl.DataFrame:
 
 
 def tests_table(apart: pl.DataFrame, effect: pl.DataFrame) -> pl.DataFrame:
-    """Lay out paired tests with something to test: what is compared, difference with interval, p-values.
+    """Lay out the paired tests that have discordant pairs: what is compared, difference with interval, p-values.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def tests_table(apart: pl.DataFrame, effect: pl.DataFrame) -> pl.DataFrame:
     reminded = pl.when(pl.col("reminder") == "yes").then(pl.lit("with")).otherwise(pl.lit("without"))
     named = apart.with_columns(comparison=pl.format("infeasible - feasible, {} reminder", reminded))
     told = effect.with_columns(comparison=pl.format("{}: with - without reminder", "measure"))
-    both = pl.concat([named.drop("reminder"), told]).filter(pl.col("n_pairs") > 0)
+    both = pl.concat([named.drop("reminder"), told]).filter(pl.col("status") == "ok")
     shown = intervals(both, name="difference", spec="+.3f")
     return shown.select(
         "category", "model", "comparison", "rate_reference", "rate_target", "difference", "p_midp", "p_permutation",

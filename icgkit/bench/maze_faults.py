@@ -250,3 +250,36 @@ def confusion(judged: pl.DataFrame) -> pl.DataFrame:
         )
         .with_columns(pl.col("n").cast(pl.Int64))
     )
+
+
+CHANGES: dict[str, tuple[Callable[[Image, float], Image], tuple[float, ...]]] = {
+    "JPEG quality": (lambda image, level: jpeg(image, int(level)), (90, 60, 50, 30, 20, 10, 5)),
+    "size": (resized, (1.7, 0.8, 0.5, 0.35, 0.25, 0.2, 0.15)),
+}
+"""Changes that leave an edit as it is, and how far each is driven to see where the judge gives in."""
+
+
+def tolerance(edited: Sequence[Edited]) -> pl.DataFrame:
+    """Judge the same edits after ever stronger compression and ever smaller size.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row a change and level: `change`, `level` (quality, or factor), `n`, `right` (share with the
+        verdict that is due), `rejected` (valid edits taken as broken, share of the valid), `accepted`
+        (faulty edits taken as valid, share of the faulty).
+    """
+    import polars as pl
+
+    rows = []
+    for change, (apply, levels) in CHANGES.items():
+        for level in levels:
+            got = judge_edited(edited, then=lambda image, a=apply, v=level: a(image, v))  # type: ignore[misc]
+            fine = got.filter(pl.col("due") == "valid")
+            bad = got.filter(pl.col("due") != "valid")
+            shares = [(fine["verdict"] != "valid").mean(), (bad["verdict"] == "valid").mean()]
+            rows.append((change, float(level), got.height, got["right"].mean(), *shares))
+    kinds = {"change": pl.String, "level": pl.Float64, "n": pl.Int64}
+    return pl.DataFrame(
+        rows, schema=kinds | dict.fromkeys(("right", "rejected", "accepted"), pl.Float64), orient="row"
+    )
