@@ -49,17 +49,23 @@ def reproduce_command(
     with _clear_errors():
         options: dict[str, Any] = {
             "only": only or (),
-            "parameters": parse_parameters(param or ()),
             "jobs": jobs,
             "cell_seconds": cell_seconds,
         }
-        if check:
-            report, differences = door.check(committed=out, tolerance=tolerance, **options)
-            typer.echo(door.check_text(report, differences, tolerance))
+        sets = param is None and out is None
+        if not sets:
+            options["parameters"] = parse_parameters(param or ())
+        if check and sets:
+            found = door.check_sets(tolerance=tolerance, **options)
+        elif check:
+            found = [door.check(committed=out, tolerance=tolerance, **options)]
+        elif sets:
+            found = [(report, []) for report in door.reproduce_sets(force=force, **options)]
         else:
-            report, differences = door.reproduce(out=out, force=force, **options), []
-            typer.echo(str(report))
-    if report.failed or differences:
+            found = [(door.reproduce(out=out, force=force, **options), [])]
+        for report, differences in found:
+            typer.echo(door.check_text(report, differences, tolerance) if check else str(report))
+    if any(report.failed or differences for report, differences in found):
         raise typer.Exit(1)
 
 

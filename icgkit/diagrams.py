@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from icgkit.errors import ImageError
@@ -64,7 +65,19 @@ def _box(ax: Axes, box: Box, label: str, color: str, line: str, size: float) -> 
     ax.text(x0, y0, label, color="white", size=size, weight="bold", ha="center", va="center", bbox=disc)
 
 
-def draw_graph(case: Case, ax: Axes, *, text: int = 44) -> Axes:
+@cache
+def families() -> list[str]:
+    """Return the font families of figures: matplotlib's own, then one with Chinese and Japanese signs."""
+    from matplotlib.font_manager import fontManager, get_font
+
+    from icgkit.synth.fonts import file_of
+
+    path = str(file_of("gothic"))
+    fontManager.addfont(path)
+    return ["DejaVu Sans", get_font(path).family_name]
+
+
+def draw_graph(case: Case, ax: Axes, *, text: int = 50) -> Axes:
     """Draw the constraint graph: the edit, an arrow to every node, dotted arcs between nodes.
 
     Parameters
@@ -72,16 +85,25 @@ def draw_graph(case: Case, ax: Axes, *, text: int = 44) -> Axes:
     text : int
         Characters a line in the boxes of the nodes.
     """
+    from matplotlib.patches import FancyBboxPatch
+
     n = max(len(case.constraint_nodes), 1)
     ax.set_axis_off()
     ax.set_xlim(0, 10)
     ax.set_ylim(n, 0)
     middle = n / 2
-    style: dict[str, Any] = {"boxstyle": "round,pad=0.45", "facecolor": "white"}
-    edit = ax.text(
-        0.9, middle, "edit\n" + textwrap.fill(case.target.element, 12), ha="center", va="center", size=8, parse_math=False,
-        bbox=style | {"edgecolor": TARGET, "linestyle": "--"},
-    )  # fmt: skip
+    plain: dict[str, Any] = {"va": "center", "parse_math": False, "family": families()}
+    frame = {"boxstyle": "round,pad=0.45", "facecolor": "white", "edgecolor": TARGET, "linestyle": "--"}
+    ax.text(
+        0.9,
+        middle,
+        "edit\n" + textwrap.fill(case.target.element, 12),
+        ha="center",
+        size=8,
+        bbox=frame,
+        zorder=5,
+        **plain,
+    )
     at = {}
     for i, node in enumerate(case.constraint_nodes):
         y, color = i + 0.5, node.category.color
@@ -89,27 +111,24 @@ def draw_graph(case: Case, ax: Axes, *, text: int = 44) -> Axes:
         words = f"{i + 1}  {node.category.label}: {node.kind.label}\n" + textwrap.fill(
             node.expected_update, text
         )
-        ax.annotate(
-            "", xy=(3.1, y), xytext=(1.75, middle),
-            arrowprops={"arrowstyle": "-|>", "color": color, "lw": 1.6, "shrinkA": 4, "shrinkB": 2,
-                        "linestyle": "--" if node.strength == "weak" else "-"},
-        )  # fmt: skip
-        ax.text(
-            3.25,
-            y,
-            words,
-            parse_math=False,
-            va="center",
-            size=7.5,
-            bbox=style | {"edgecolor": color, "linewidth": 1.6},
+        arrow = {"arrowstyle": "-|>", "color": color, "lw": 1.6, "shrinkA": 4, "shrinkB": 0}
+        arrow["linestyle"] = "--" if node.strength == "weak" else "-"
+        ax.annotate("", xy=(2.75, y), xytext=(1.75, middle), arrowprops=arrow)
+        box = FancyBboxPatch(
+            (2.8, i + 0.12),
+            6.5,
+            0.76,
+            boxstyle="round,pad=0,rounding_size=0.08",
+            fc="white",
+            ec=color,
+            lw=1.6,
         )
+        ax.add_patch(box)
+        ax.text(2.95, y, words, size=7.5, **plain)
     for edge in case.inter_constraints:
-        a, b = at[edge.between[0]], at[edge.between[1]]
-        ax.annotate(
-            "", xy=(9.3, b), xytext=(9.3, a),
-            arrowprops={"arrowstyle": "<|-|>", "color": INK, "lw": 1, "linestyle": ":", "connectionstyle": "arc3,rad=-0.35"},
-        )  # fmt: skip
-    edit.set_zorder(5)
+        a, b = sorted((at[edge.between[0]], at[edge.between[1]]))
+        arc = {"arrowstyle": "<|-|>", "color": INK, "lw": 1, "linestyle": ":", "shrinkA": 0, "shrinkB": 0}
+        ax.annotate("", xy=(9.3, b), xytext=(9.3, a), arrowprops=arc | {"connectionstyle": "arc3,rad=-0.3"})
     return ax
 
 
@@ -146,7 +165,14 @@ def draw_pipeline(ax: Axes, stages: Sequence[tuple[str, str, Sequence[str]]]) ->
         ax.text(i + 0.5, 1.35, textwrap.fill(text, 27), ha="center", va="center", size=7.8, color="#444444")
         for k, item in enumerate(items):
             ax.add_patch(rectangle(i + 0.1, k + 2.12, 0.8, 0.76, "white", edgecolor="#888888", lw=0.7))
-            ax.text(i + 0.5, k + 2.5, item, ha="center", va="center", size=7.6)
+            ax.text(
+                i + 0.5,
+                k + 2.5,
+                textwrap.fill(item, 20),
+                ha="center",
+                va="center",
+                size=7.6 if len(item) < 20 else 6.2,
+            )
         if i:
             ax.annotate(
                 "",
@@ -225,5 +251,10 @@ def case_studies(run: Results, picked: pl.DataFrame, *, conditions: Sequence[str
             grid = found_grid(run.judgments, case.id, conditions)
             draw_grid(grid.with_columns(pl.col("node_id").replace(numbers)), right, row="node_id")
             title = f"{row['role']}: {case.id}, Direct {row['direct']:.2f}, ICG-O {row['oracle']:.2f}"
-            left.set_title(title + "\n" + textwrap.fill(case.instruction, 60), size=8.5, parse_math=False)
+            left.set_title(
+                title + "\n" + textwrap.fill(case.instruction, 60),
+                size=8.5,
+                parse_math=False,
+                fontfamily=families(),
+            )
     return fig

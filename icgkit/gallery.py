@@ -75,8 +75,11 @@ def write_gallery(folder: str | Path) -> Path:
     _drop_repeated_gaps(results)
     groups = list(dict.fromkeys(r["group"] for r in results))
     rows = [{"id": r["id"], "simulated": r["simulated"], **row} for r in results for row in r["published"]]
+    others = [p.parent.name for p in sorted(folder.glob("*/index.html"))]
     common = {
         "results": results,
+        "others": [(name, f"{name}/index.html") for name in others]
+        or ([("all galleries", "../index.html")] if (folder.parent / "index.html").is_file() else []),
         "groups": groups,
         "rows": rows,
         "shown": SHOWN_PUBLISHED,

@@ -23,6 +23,12 @@ from icgkit.paths import project_root
 
 CELL_SECONDS = 600
 """Longest time for one cell."""
+SETS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+    "": ({}, ()),
+    "simulated": ({"cache": "simulated"}, ()),
+    "icg-teb": ({"cache": "offline-teb"}, ("T1_", "T2_", "T3_", "F3_", "T4_")),
+}
+"""The galleries of the project: folder below `figures/`, parameters, parts of notebooks' names (all if none)."""
 
 
 @dataclass
@@ -118,6 +124,53 @@ def reproduce(
         write_gallery(out)
     report.seconds = time.monotonic() - start
     return report
+
+
+def reproduce_sets(*, out: str | Path | None = None, **options: Any) -> list[Report]:
+    """Make every gallery of the project: the shipped outputs, the simulated cache, the real cases.
+
+    A set that needs a cache which is not there is left out; notebooks without a set's parameters
+    belong to the first one only. Arguments are those of `reproduce`.
+    """
+    from icgkit.gallery import write_gallery
+
+    base = Path(out).resolve() if out else project_root() / "figures"
+    wanted = tuple(options.pop("only", ()))
+    reports = []
+    for name, (parameters, parts) in _present_sets().items():
+        only = _of_set(options.get("notebooks"), wanted, parameters, parts)
+        if only:
+            reports.append(reproduce(only=only, out=base / name, parameters=parameters, **options))
+    if any(r.ran for r in reports):
+        write_gallery(base)
+    return reports
+
+
+def _present_sets() -> dict[str, tuple[dict[str, Any], tuple[str, ...]]]:
+    caches = project_root() / "data" / "cache"
+    return {n: s for n, s in SETS.items() if "cache" not in s[0] or (caches / s[0]["cache"]).is_dir()}
+
+
+def _of_set(
+    folder: str | Path | None, wanted: tuple[str, ...], parameters: Mapping[str, Any], parts: tuple[str, ...]
+) -> list[str]:
+    """Return the notebooks that have a set's parameters and belong to it by name."""
+    having = [n.name for n in find_notebooks(folder, wanted) if set(parameters) <= set(n.parameters)]
+    return [n for n in having if not parts or n.startswith(parts)]
+
+
+def check_sets(*, tolerance: float = TOLERANCE, **options: Any) -> list[tuple[Report, list[Difference]]]:
+    """Check every gallery of the project against what is committed; see `check`."""
+    wanted = tuple(options.pop("only", ()))
+    found = []
+    for name, (parameters, parts) in _present_sets().items():
+        only = _of_set(options.get("notebooks"), wanted, parameters, parts)
+        if only:
+            committed = project_root() / "figures" / name
+            found.append(
+                check(only=only, committed=committed, tolerance=tolerance, parameters=parameters, **options)
+            )
+    return found
 
 
 def check(
