@@ -13,7 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icgkit.bench import dod_judges, dod_make, dod_mazes, dod_views, text_pairs, vista
+from icgkit.bench import (
+    dod_judges,
+    dod_make,
+    dod_mazes,
+    dod_plots,
+    dod_stances,
+    dod_tables,
+    dod_views,
+    text_pairs,
+    vista,
+)
 from icgkit.bench import draw_or_decline as dod
 from icgkit.bench.mazes import make_pairs
 from icgkit.cache import Cache, Record
@@ -491,6 +501,65 @@ def test_the_cached_outputs_hold_together() -> None:
     paper = board.filter(model="BAGEL", reminder="yes").row(0, named=True)
     printed = load_published("dod").filter(model="BAGEL", reminder="yes", category="maze")
     assert {paper["E"], paper["D_lenient"], paper["D_f"]} == set(printed["percent"].cast(pl.Float64))
+
+
+def test_the_notebooks_tables_and_pictures() -> None:
+    run = dod_make.load()
+    rates = dod.rates(run.outcome, by=("category", "model", "reminder"))
+    board, texts = dod_views.leaderboard(rates), dod_views.text_table(rates)
+    assert "UniREdit-BAGEL" in dod_tables.board(board).to_html()
+    # No editor runs on the text pairs: E is pending there, and no model that reads is taken to have failed.
+    read = texts.filter(pl.col("model").str.contains("ocr"))
+    assert read["D_lenient"].min() > 90  # type: ignore[operator]
+    assert read["pending"].min() > 0  # type: ignore[operator]
+    assert "76" in dod_tables.texts(texts).caption
+    groups = dod_stances.beside(dod_stances.stances_by_rule(run.answers, run.requests.requests))
+    ours = groups.filter(source="here")
+    assert ours.select(*dod.STANCES, "none", "pending").sum_horizontal().to_list() == pytest.approx(
+        [100] * ours.height
+    )
+    told = ours.filter(model="offline/maze-rewriter + pen")
+    assert told.sort("reminder")["acknowledge"].to_list() == [100, 0]
+    dod_tables.stances(groups)
+    apart = dod.within_pairs(run.outcome, by=("category", "model", "reminder"), n_resamples=50)
+    effect = dod.compare(run.outcome, "D_strict", by=("category", "model"), n_resamples=50)
+    shown = dod_views.tests_table(apart, effect)
+    assert shown["status"].unique().to_list() == ["ok"]
+    dod_tables.tests(shown, n_resamples=50, seed=42)
+    dod_tables.overall(dod_views.overall())
+    from icgkit.bench.maze_faults import confusion, judge_edited, make_edited, tolerance
+    from icgkit.plots import figure
+
+    _, axes = figure(columns=2)
+    for ax, reminder in zip(axes, ("no", "yes"), strict=True):
+        drawn = dod_plots.draw_trade(board, ax, reminder=reminder)
+        counts = [len(line.get_xdata()) for line in drawn.lines]
+        assert sum(counts) == board.filter(pl.col("reminder") == reminder, pl.col("E").is_not_null()).height
+    edited = list(make_edited(MAZES, 8))
+    assert len(dod_plots.draw_edited(edited).axes) == 8
+    judged = judge_edited(edited)
+    quality = dod_views.maze_quality(judged)
+    assert quality.filter(quantity="kappa")["ours"].to_list() == [1.0]
+    assert "1.000" in dod_tables.confusion(confusion(judged), dod_views.quality_words(quality)).to_html()
+    found = tolerance(edited)
+    assert found.filter(pl.col("level") == 50)["right"].to_list() == [1.0]
+    _, axes = figure(columns=2)
+    dod_plots.draw_tolerance(found, axes)
+
+
+@pytest.mark.parametrize(
+    ("text", "draws", "group"),
+    [
+        ("No such edit can be made.\n[ABSTAIN]", False, "refusal"),
+        ("It is not in the picture.\nREFINED EDIT INSTRUCTION: Write A.", True, "acknowledge"),
+        ("REFINED EDIT INSTRUCTION: Replace B by A.", True, "rewriting"),
+        ("REFINED EDIT INSTRUCTION: Replace third line by A.", True, "acceptance"),
+        (" ", False, "none"),
+        (None, None, None),
+    ],
+)
+def test_stances_by_rule(text: str | None, draws: bool | None, group: str | None) -> None:
+    assert dod_stances.stance_by_rule(text, draws=draws, target="third line")[0] == group
 
 
 # -- VisTA ----------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icgkit.bench.dod_judges import refusals_by_rule
 from icgkit.bench.dod_mazes import judge_mazes, records, run_solvers, write_lines
@@ -15,10 +15,13 @@ from icgkit.bench.text_pairs import MODELS as MODELS
 from icgkit.bench.text_pairs import ask, load_answers, make_text_pairs, stratified, text_records
 from icgkit.cache import Cache
 from icgkit.load import Dataset
+from icgkit.outputs import Saved, save
 from icgkit.paths import project_root
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from icgkit.tables import Table
 
 
 class Run(NamedTuple):
@@ -32,6 +35,19 @@ class Run(NamedTuple):
     answers: pl.DataFrame
     edits: pl.DataFrame
     outcome: pl.DataFrame
+
+    @property
+    def size(self) -> dict[str, int]:
+        """Number of pairs by category."""
+        rows = self.outcome.group_by("category", maintain_order=True).agg(n="pair_id")
+        return {f"{c} pairs": len(set(ids)) for c, ids in rows.iter_rows()}
+
+    def save(self, id: str, data: pl.DataFrame, table: Table, **options: Any) -> Saved:
+        """Save a result with its table (see `icgkit.save`); caption, n, dataset and models are filled in."""
+        models = self.outcome["model"].unique(maintain_order=True).to_list()
+        about: dict[str, Any] = {"caption": table.caption, "n": self.size, "models": models}
+        about["dataset"] = "mazes made by seed; text pairs of icg-synth"
+        return save(id, data=data, table=table, **(about | options))
 
 
 def home() -> Path:
