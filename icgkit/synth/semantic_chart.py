@@ -239,6 +239,7 @@ def fund(ctx: Ctx) -> Design:
     tx = w * 0.64 if left else w * 0.36
     y0, y1 = 190, h - 150
     wid = 34 if ctx.salient else 22
+    foot = round(((wid + 19) ** 2 - wid**2) ** 0.5 - wid)  # the bulb hides so much of the column
 
     def draw(c: Canvas, v: Values, twin: bool) -> None:
         paper(c, (0, 0, w, h), (184, 146, 104), seed, 8)
@@ -292,6 +293,6 @@ def fund(ctx: Ctx) -> Design:
                  "share times a fixed aim gives the sum stated|the absolute figure goes with the relative one|progress is stated a second time in other units"),
         ],
         edges=[edge("mercury", "cash", "same value", "level and sum state one progress|the tube at that level stands for that sum|both express how far the collection is")],
-        facts=[Fact("length", "mercury", {"value": edit.old["value"]}, {"value": edit.new["value"]}),
+        facts=[Fact("length", "mercury", {"value": edit.old["value"]}, {"value": edit.new["value"]}, zero=-foot),
                fact_pair("ratio", "cash", ({"part": aim * i["value"] // 100, "whole": aim, "percent": i["value"]} for i in (edit.old, edit.new)))],
     )
