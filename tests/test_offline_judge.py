@@ -15,7 +15,7 @@ from icgkit.prompts import judge_prompts
 from icgkit.replies import read_verdicts
 
 FIELDS = ("region", "update", "reason")
-LABELS = Path(__file__).parent / "data" / "judge_hand_labels.csv"
+DATA = Path(__file__).parent / "data"
 NODE = {
     "id": "n1",
     "region": "sale price under the kettle",
@@ -43,15 +43,22 @@ def found(*args: object, **kwargs: object) -> bool:
     return all(row[f] for f in FIELDS)
 
 
-@pytest.mark.parametrize(("strict", "least"), [(False, 0.87), (True, 0.79)])
-def test_agreement_with_hand_labels(strict: bool, least: float) -> None:
-    """The labels were given by reading node and response; the bounds lie below what was reached."""
-    rows = list(csv.DictReader(LABELS.read_text(encoding="utf-8").splitlines(keepends=True)))
+@pytest.mark.parametrize(
+    ("name", "strict", "least"),
+    [
+        ("judge_hand_labels", False, 0.87),
+        ("judge_hand_labels", True, 0.79),
+        ("judge_hand_labels_heldout", False, 0.85),
+    ],
+)
+def test_agreement_with_hand_labels(name: str, strict: bool, least: float) -> None:
+    """Labels were given by reading node and response; the thresholds never saw the held-out ones."""
+    rows = list(csv.DictReader((DATA / f"{name}.csv").read_text(encoding="utf-8").splitlines(keepends=True)))
     agree = 0
     for row in rows:
         node = {k: row[k] for k in ("region", "constraint_type", "expected_update", "reason")} | {"id": "n1"}
         agree += found(row["response"], node, row["instruction"], strict=strict) == (row["found"] == "1")
-    assert len(rows) >= 60
+    assert len(rows) >= 24
     assert agree / len(rows) >= least
 
 
