@@ -134,7 +134,7 @@ class Results:
         )
 
     def need(self, name: str) -> tuple[pl.DataFrame, str]:
-        """Read a further frame of the cache: `precision`, `adversarial`, `plan`, `human` ...
+        """Read a further frame of the cache (of this judge): `precision`, `adversarial`, `plan`, `human` ...
 
         Returns
         -------
@@ -147,7 +147,8 @@ class Results:
 
         path = self.folder / f"{name}.parquet"
         if path.is_file():
-            return schema(name).check(pl.read_parquet(path)), ""
+            frame = schema(name).check(pl.read_parquet(path))
+            return (frame.filter(judge=self.judge) if "judge" in frame.columns else frame), ""
         return schema(name).frame(
             []
         ), f"Cache {self.name} lacks {name}; {_HOW.get(name, _JUDGE).format(name, self.name)}"
