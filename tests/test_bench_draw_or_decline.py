@@ -331,8 +331,8 @@ def test_published_figures_come_out_again() -> None:
         ("Something else. [ABSTAIN]", True),
         ("If there is no path, say so.", False),
         ("Perhaps there is no path, but I try.", False),
-        ("The user wants the third pond to look dry, so I will make it arid.", False),
-        ("This might be difficult, but I will try.", False),
+        ("The second lamp on the right is wanted in blue, and I colour it.", False),
+        ("It is hard, and I shall see how far I get.", False),
         ("", False),
         (None, None),
     ],
@@ -523,9 +523,9 @@ def test_the_notebooks_tables_and_pictures() -> None:
     dod_tables.stances(groups)
     apart = dod.within_pairs(run.outcome, by=("category", "model", "reminder"), n_resamples=50)
     effect = dod.compare(run.outcome, "D_strict", by=("category", "model"), n_resamples=50)
-    shown = dod_views.tests_table(apart, effect)
+    shown = dod_views.paired_table(apart, effect)
     assert shown["status"].unique().to_list() == ["ok"]
-    dod_tables.tests(shown, n_resamples=50, seed=42)
+    dod_tables.paired(shown, n_resamples=50, seed=42)
     dod_tables.overall(dod_views.overall())
     from icgkit.bench.maze_faults import confusion, judge_edited, make_edited, tolerance
     from icgkit.plots import figure

@@ -35,7 +35,7 @@ def board(frame: pl.DataFrame) -> Table:
 
 def texts(frame: pl.DataFrame) -> Table:
     """Typeset `dod_views.text_table`."""
-    n = frame["n"].max()
+    n = max(frame["n"].to_list())
     return typeset(
         frame, id="B-dod-text", formats=_percent(frame),
         caption=f"Abstention on text edits of icg-synth, percent of {n} pairs: the case's own instruction, and one whose "
@@ -48,8 +48,8 @@ def texts(frame: pl.DataFrame) -> Table:
     )  # fmt: skip
 
 
-def tests(frame: pl.DataFrame, *, n_resamples: int, seed: int) -> Table:
-    """Typeset `dod_views.tests_table`."""
+def paired(frame: pl.DataFrame, *, n_resamples: int, seed: int) -> Table:
+    """Typeset `dod_views.paired_table`."""
     return typeset(
         frame, id="B-dod-tests",
         formats={"rate_reference": ".3f", "rate_target": ".3f", "p_midp": ".2g", "p_permutation": ".2g"},

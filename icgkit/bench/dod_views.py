@@ -188,7 +188,7 @@ def text_table(rates: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def tests_table(apart: pl.DataFrame, effect: pl.DataFrame) -> pl.DataFrame:
+def paired_table(apart: pl.DataFrame, effect: pl.DataFrame) -> pl.DataFrame:
     """Lay out the paired tests that have discordant pairs: what is compared, difference with interval, p-values.
 
     Parameters
