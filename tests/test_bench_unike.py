@@ -100,8 +100,8 @@ def test_what_is_not_of_the_form_is_listed(tmp_path: Path, lemon: dict[str, Any]
         ("e00001.stage_5", "unexpected stage"), ("e00001", "no stage 1"), ("e00002", "unknown source"),
         ("e00003", "no subject"),
     ]  # fmt: skip
+    (tmp_path / "b.json").write_text("{}")
     with pytest.raises(SchemaError, match="not a list of records"):
-        (tmp_path / "b.json").write_text("{}")
         unike.load_edits(tmp_path / "b.json")
 
 
@@ -211,6 +211,9 @@ def test_drops_over_stages_by_hand() -> None:
     )
     vqa = got.filter(measure="vqa").row(0, named=True)
     assert (vqa["n_pairs"], vqa["n_missing"]) == (1, 1)
+    two = pl.concat([outcomes(ROWS), outcomes(ROWS).with_columns(editor=pl.lit("other"))])
+    pooled = scores.stage_drops(two, by=["protocol"], n_resamples=50).filter(measure="efficacy")
+    assert pooled["n_pairs"].to_list() == [4]  # each editor is paired with itself
     with pytest.raises(SchemaError, match="no attribute edit beyond stage 1"):
         scores.stage_drops(outcomes(ROWS[4:]))
 
@@ -346,8 +349,7 @@ def test_published_conversions_are_what_the_paper_says(tmp_path: Path) -> None:
     both = tables.conversion_beside(got, n_resamples=20)
     direct = both.filter(where="001 Table 3", protocol="direct", step="efficacy_to_vqa")
     best = direct.group_by("model").agg(pl.col("ratio").max())["ratio"]
-    assert 1 / 8 <= best.min() + 0.01  # "about one eighth to one quarter"
-    assert best.max() <= 1 / 4
+    assert best.is_between(0.12, 0.25).all()  # "about one eighth to one quarter"
 
 
 def test_the_stored_outputs_are_what_the_script_makes(tmp_path: Path) -> None:
@@ -369,9 +371,7 @@ def test_the_memory_shows_the_cascade() -> None:
     curve = unike_toy.retention_curve(edits.instances)
     end = curve.group_by("editor").agg(pl.col("rho").last())["rho"]
     assert end.is_between(0.3, 0.45).all()
-    facts = tables.facts_beside(
-        edits.instances, got, unike_toy.drifts(edits.instances), float(end.mean() or 0)
-    )
+    facts = tables.facts_beside(edits.instances, got, unike_toy.drifts(edits.instances), curve)
     expected = facts.filter(quantity="retention of the projection, expected").row(0, named=True)
     assert expected["ours"] == expected["published"] == 0.375
     with pytest.raises(SchemaError, match=r"no edits\.json"):

@@ -14,13 +14,15 @@ import io
 import json
 import random
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icgkit.bench.grade_files import load_scores, load_tasks
 from icgkit.bench.grade_judge import Judged, judge_samples, write_scores
-from icgkit.bench.grade_subjects import EDITS, SUBJECTS, Drawn
+from icgkit.bench.grade_pen import EDITS, Drawn
+from icgkit.bench.grade_subjects import bar_chart, map_colors, triads
+from icgkit.bench.grade_subjects_more import addition, front_view, shortest_path
 from icgkit.cache import Cache
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.paths import project_root
@@ -30,6 +32,10 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 JUDGE = "offline/pixels"
+SUBJECTS: tuple[Callable[[random.Random, int], Drawn], ...] = (
+    bar_chart, map_colors, triads, shortest_path, front_view, addition,
+)  # fmt: skip
+"""What is drawn, in this order."""
 DERIVED = ("jpeg", "resized", "faded", "smeared")
 """Edits made from the solved picture: JPEG at quality 60, resized by 0.8, faded to a fifth, blurred."""
 READABILITY = {"faded": 1, "smeared": 0}
@@ -102,13 +108,13 @@ def truth(tasks: Sequence[Drawn], edits: Sequence[str] = (*EDITS, *DERIVED)) -> 
             as_solved = "solved" if edit in DERIVED else edit
             hidden = edit in READABILITY
             met = task.met[as_solved]
-            row = {"task_id": task.task_id, "edit": edit, "expert": "construction"}
+            row: dict[str, Any] = {"task_id": task.task_id, "edit": edit, "expert": "construction"}
             row["reasoning"] = None if hidden else sum(w for w, m in zip(weights, met, strict=True) if m)
             row["consistency"] = None if hidden else task.consistency[as_solved]
             rows.append(row | {"readability": READABILITY.get(edit, 2)})
-    kinds = dict.fromkeys(("task_id", "edit", "expert"), pl.String)
-    numbers = dict.fromkeys(("reasoning", "consistency", "readability"), pl.Float64)
-    return pl.DataFrame(rows, schema=kinds | numbers)
+    kinds: dict[str, Any] = dict.fromkeys(("task_id", "edit", "expert"), pl.String)
+    kinds |= dict.fromkeys(("reasoning", "consistency", "readability"), pl.Float64)
+    return pl.DataFrame(rows, schema=kinds)
 
 
 def records(

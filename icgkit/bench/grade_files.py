@@ -112,15 +112,16 @@ def _task(record: Mapping[str, Any], task: str) -> dict[str, Any]:
     if kind not in CONSISTENCY:
         faults.append(f"consistency {record.get('consistency')!r}")
     listed = record.get("questions")
-    questions = []
+    questions, weights = [], []
     for k, q in enumerate(listed if isinstance(listed, list) else []):
         q = q if isinstance(q, dict) else {}
         weight = as_score(q.get("score"), 0, 1)
         words = str(q.get("question") or "")
         if weight is None or not words:
             faults.append(f"question {k + 1}")
+        weights.append(weight)
         questions.append({"id": str(q.get("id") or f"Q{k + 1}"), "question": words, "score": weight})
-    total = sum(q["score"] or 0.0 for q in questions)
+    total = sum(w for w in weights if w is not None)
     if not questions:
         faults.append("no questions")
     elif abs(total - 1) > 0.02:

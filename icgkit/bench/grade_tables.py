@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from icgkit.bench.grade import MEASURES, PARTS, leaderboard
+from icgkit.bench.grade_compare import leaderboard
+from icgkit.bench.grade_files import PARTS
+from icgkit.bench.grade_scores import MEASURES
 from icgkit.load import load_published
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-    from icgkit.bench.grade_subjects import Drawn
+    from icgkit.bench.grade_pen import Drawn
+    from icgkit.tables import Table
 
 HEADERS = {
     "reasoning": "Reasoning", "consistency": "Consistency", "readability": "Readability", "strict": "Strict",
     "relaxed_set": "Relaxed, set", "relaxed_sample": "Relaxed, samples", "n": "n", "where": "Source",
     "n_total": "n", "n_missing": "Missing", "discipline": "Discipline", "sub_task": "Sub-task",
+    "measure": "Measure", "implicit": "Implicit", "explicit": "Explicit", "difference": "Difference",
+    "low": "Low", "high": "High", "judge": "Judge", "interval": "Strict accuracy",
 }  # fmt: skip
 EDIT_LABELS = {
     "original": "Original", "solved": "Solved (reference)", "partial": "In part", "wrong": "Wrong",
@@ -147,6 +152,89 @@ def judges_beside(errors: pl.DataFrame) -> pl.DataFrame:
     return wide.select("judge", "where", *[f"{what}_{d}" for d in PARTS for what in ("mae", "sd", "n")])
 
 
+def judges_published(errors: pl.DataFrame) -> pl.DataFrame:
+    """Return the errors of our judge beside those of each published one, in the form that `icgkit.save` takes."""
+    import polars as pl
+
+    ours = errors.select("dimension", "judge", pl.col("mae").alias("_mae"), pl.col("sd").alias("_sd"))
+    rows = []
+    for row in load_published("grade_judges").join(ours, on="dimension").iter_rows(named=True):
+        for what, printed in (("mae", "mae"), ("sd", "std")):
+            rows.append(
+                {"quantity": f"{what.upper()} of {row['dimension']}", "model": row["judge"], "where": "002 Table 4",
+                 "ours": row[f"_{what}"], "published": row[printed], "unit": "scale 0 to 1",
+                 "note": f"ours: {row['judge_right']} on drawn diagrams against what holds by construction"}
+            )  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+NOTE = "Editors named editor/ are programs that make one kind of edit; they stand for no model."
+
+
+def typeset_board(board: pl.DataFrame, interval: str) -> Table:
+    """Typeset the result of `board_beside`; `interval` says how the intervals were made."""
+    from icgkit.tables import typeset
+
+    return typeset(
+        board,
+        id="B-grade",
+        columns=["model", "where", *MEASURES[:5], "interval", "n"],
+        headers=HEADERS,
+        formats=dict.fromkeys(MEASURES[:5], ".1f"),
+        caption=f"GRADE, implicit instructions, percent: published leaderboard and the drawn set; {interval}.",
+        notes=[NOTE, *(f"FLUX.2 dev: {flag}." for flag in board["flag"].drop_nulls().unique())],
+    )
+
+
+def typeset_fields(scores: pl.DataFrame, interval: str) -> Table:
+    """Typeset set scores by discipline and sub-task."""
+    from icgkit.tables import intervals, typeset
+
+    key = ["discipline", "sub_task", "n_total"]
+    return typeset(
+        intervals(scores, spec=".1f").pivot("measure", index=key, values="shown"),
+        id="B-grade-fields",
+        headers=HEADERS,
+        caption=f"Scores of the drawn set by discipline and sub-task, all editors together, percent; {interval}.",
+        notes=[
+            NOTE,
+            "Orthographic views ask for no consistency: relaxed over dimension means is not defined there, "
+            "relaxed over samples weighs 0.8 and 0.2.",
+        ],
+    )
+
+
+def typeset_ablation(compared: pl.DataFrame, interval: str) -> Table:
+    """Typeset the result of `ablation_beside`."""
+    from icgkit.tables import typeset
+
+    return typeset(
+        compared,
+        id="B-grade-ablation",
+        headers=HEADERS,
+        formats=dict.fromkeys(["implicit", "explicit", "low", "high"], ".1f") | {"difference": "+.1f"},
+        caption=f"Implicit and explicit instructions on the same tasks, percent; {interval}.",
+        notes=[NOTE, "p: exchange of both sides of whole tasks, exact McNemar for strict accuracy."],
+    )
+
+
+def typeset_judges(judges: pl.DataFrame) -> Table:
+    """Typeset the result of `judges_beside`."""
+    from icgkit.tables import typeset
+
+    errors = {f"{what}_{d}": (what.upper(), d) for d in PARTS for what in ("mae", "sd")}
+    return typeset(
+        judges,
+        id="B-grade-judges",
+        columns=["judge", "where", *errors, "n_readability"],
+        headers=HEADERS | {c: head for c, (head, _) in errors.items()} | {"n_readability": "n"},
+        spanners={c: dimension for c, (_, dimension) in errors.items()},
+        caption="Judges against the mean of five experts (published) and the pixel judge against what holds by "
+        "construction (drawn set), scale 0 to 1.",
+        notes=["The published SD is not said to be of signed or of absolute errors; ours is of signed ones."],
+    )
+
+
 def draw_sheet(tasks: Sequence[Drawn]) -> Figure:
     """Draw one row a task: original, reference and edits, with what holds by construction below each."""
     import matplotlib as mpl
@@ -157,12 +245,12 @@ def draw_sheet(tasks: Sequence[Drawn]) -> Figure:
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(11, 1.55 * len(tasks)), layout="constrained")
         axes = figure.subplots(len(tasks), len(EDIT_LABELS), squeeze=False)
-        for row, task in zip(axes, tasks, strict=True):
+        for place, (row, task) in enumerate(zip(axes, tasks, strict=True)):
             weights = [w for _, w in task.points]
             for ax, edit in zip(row, EDIT_LABELS, strict=True):
                 ax.imshow(task.pictures[edit])
                 ax.set(xticks=[], yticks=[])
-                if row is axes[0]:
+                if place == 0:
                     ax.set_title(EDIT_LABELS[edit], size=8)
                 if edit != "original":
                     held = sum(w for w, m in zip(weights, task.met[edit], strict=True) if m)

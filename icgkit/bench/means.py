@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _resample
+
+if TYPE_CHECKING:
+    from icgkit.tables import Table
 
 Floats = NDArray[np.float64]
 
@@ -83,9 +87,9 @@ def means(
         for name, weights in (combine or {}).items():
             w = np.array([weights.get(v, 0.0) for v in values])
             used = w != 0
-            n = part.select(pl.all_horizontal([pl.col(v).is_not_null() for v in weights])).to_series().sum()
+            n = part.filter(pl.all_horizontal([pl.col(v).is_not_null() for v in weights])).height
             one, many = float(w[used] @ estimate[used]), w[used] @ draws[used]
-            rows.append(head | _row(name, one, many, int(n), part.height, clusters, level))
+            rows.append(head | _row(name, one, many, n, part.height, clusters, level))
     how = f"mean; percentile bootstrap over {cluster}, {n_resamples:,} resamples, seed {seed}"
     kinds = {c: frame.schema[c] for c in by} | {
         "measure": pl.String, "estimate": pl.Float64, "low": pl.Float64, "high": pl.Float64,
@@ -120,3 +124,8 @@ def _row(
         "n_missing": total - n,
         "status": status,
     }
+
+
+def parts_of(table: Table) -> dict[str, Any]:
+    """Return a typeset table as the arguments `table`, `caption` and `note` of `icgkit.save`."""
+    return {"table": table, "caption": table.caption, "note": table.notes}

@@ -32,6 +32,7 @@ LONGEST_IMAGE_PROMPT = 30
 _QUESTION = re.compile(
     r"\W*(what|which|who|whom|whose|where|when|why|how|is|are|was|were|does|do|did|can|could|will)\b", re.I
 )
+_TAUTOLOGY = re.compile(r"\bthe (\w+)[\w ]*? must be (?:an? |the )?(\w+)\W*$", re.I)
 _PRONOUN = re.compile(
     r"\b(it|its|he|him|his|she|her|hers|they|them|their|theirs|this|these|those|itself|himself|herself)\b|"
     r"\bthat (?!is\b|are\b|was\b|has\b|have\b|can\b)\w+", re.I,
@@ -206,9 +207,9 @@ def _findings(row: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         yield found("vqa_subject", "vqa_question", row["subject"])
     if _plain(row["gt"]) == _plain(row["gt_target"]):
         yield found("same_value", "gt_target", row["gt_target"])
-    if same := re.search(r"\bthe (\w+)[\w ]*? must be (?:an? |the )?(\w+)\W*$", row["visual_target"], re.I):
-        if same.group(1).lower() == same.group(2).lower():
-            yield found("tautology", "visual_target", row["visual_target"])
+    same = _TAUTOLOGY.search(row["visual_target"])
+    if same and same.group(1).lower() == same.group(2).lower():
+        yield found("tautology", "visual_target", row["visual_target"])
     if relation and len(image.split()) > LONGEST_IMAGE_PROMPT:
         yield found("length", "image_prompt", f"{len(image.split())} words", "note")
 

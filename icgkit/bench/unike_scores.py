@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -119,7 +119,7 @@ def scores(
     outcomes: pl.DataFrame,
     *,
     by: str | Sequence[str] = KEY,
-    average: str = "macro",
+    average: Literal["macro", "micro"] = "macro",
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 42,
@@ -149,7 +149,7 @@ def scores(
     for step in STEPS:
         rows = outcomes.with_columns(case_id=pl.col("edit_id"))
         got = recall(
-            rows.drop("model") if "model" not in by else rows, by=by, average=average, value=step,  # type: ignore[call-overload]
+            rows.drop("model") if "model" not in by else rows, by=by, average=average, value=step,
             level=level, n_resamples=n_resamples, seed=seed,
         )  # fmt: skip
         parts.append(got.with_columns(measure=pl.lit(step)))
@@ -266,7 +266,7 @@ def stage_drops(outcomes: pl.DataFrame, *, by: str | Sequence[str] = KEY, **opti
     part = outcomes.filter(source="attribute")
     parts = []
     for step in STEPS:
-        key = [*by, "edit_id"]
+        key = list(dict.fromkeys([*by, *KEY, "edit_id"]))
         first = part.filter(stage=1).select(*key, _a=pl.col(step).cast(pl.Float64) * 100)
         later = part.filter(pl.col("stage") > 1).select(*key, "stage", _b=pl.col(step).cast(pl.Float64) * 100)
         both = later.join(first, on=key, how="left", nulls_equal=True)

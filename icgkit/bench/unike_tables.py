@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
+    from icgkit.tables import Table
+
 FAMILIES = ("attribute", "relation", "overall")
 
 
@@ -116,7 +118,7 @@ def implied_share() -> pl.DataFrame:
 
 
 def facts_beside(
-    instances: pl.DataFrame, outcomes: pl.DataFrame, drifts: dict[str, float], retained: float
+    instances: pl.DataFrame, outcomes: pl.DataFrame, drifts: dict[str, float], curve: pl.DataFrame
 ) -> pl.DataFrame:
     """Return our counts, drops, retention and drift beside the published facts, in the form that `save` takes.
 
@@ -126,8 +128,8 @@ def facts_beside(
         A data file and its marked outputs.
     drifts : dict
         Editor to relative drift of the conditioning; the largest is shown.
-    retained : float
-        rho at full rank, mean over the editors.
+    curve : polars.DataFrame
+        rho(k) by editor; its value at full rank, mean over the editors, is shown.
     """
     import polars as pl
 
@@ -158,7 +160,7 @@ def facts_beside(
     )  # fmt: skip
     low, high = (float(x) for x in known["retention.Ovis-U1"].split("-"))
     toy = "linear memory, another model"
-    rows.append({"quantity": "retention, measured", "model": "Ovis-U1", "ours": retained, "published": (low + high) / 2,
+    rows.append({"quantity": "retention, measured", "model": "Ovis-U1", "ours": curve.group_by("editor").agg(pl.col("rho").last())["rho"].mean(), "published": (low + high) / 2,
                  "unit": "share", "note": f"published range {low} to {high}; ours: {toy}"})  # fmt: skip
     rows.append({"quantity": "relative drift of the conditioning", "model": "Ovis-U1", "ours": max(drifts.values()),
                  "published": float(known["drift.Ovis-U1"]), "unit": "ratio", "note": f"ours: {toy}"})  # fmt: skip
@@ -178,6 +180,67 @@ def _expected(shape: str) -> float:
 
     k, n = (int(x) for x in shape.split("x"))
     return expected_retention(k, n)
+
+
+NOTE = "toy/linear-memory is a matrix of 64 by 96 with a frozen projection, no multimodal model."
+HEADERS = {
+    "protocol": "Protocol", "editor": "Editor", "where": "Source", "step": "Step", "source": "Family",
+    "category": "Category", "n_edits": "Edits", "shown": "Ratio", "conditional": "Of those before", "n_from": "n",
+    "efficacy": "Efficacy", "reasoning": "Reasoning", "vqa": "VQA",
+}  # fmt: skip
+
+
+def typeset_main(main: pl.DataFrame) -> Table:
+    """Typeset the result of `table_beside`."""
+    import polars as pl
+
+    from icgkit.tables import typeset
+
+    cells = {f"{m}_{f}": (HEADERS[m], f"{f[:4].capitalize()}.") for m in STEPS for f in FAMILIES}
+    return typeset(
+        main.with_columns(pl.col("protocol").replace(PROTOCOLS)),
+        id="B-unike",
+        headers=HEADERS | {c: short for c, (_, short) in cells.items()},
+        formats=dict.fromkeys(cells, ".1f"),
+        spanners={c: over for c, (over, _) in cells.items()},
+        caption="UniKE by family and overall (mean over edits), percent: the published table and the small file.",
+        notes=[NOTE, "A dash: not measured under this protocol."],
+    )
+
+
+def typeset_categories(scored: pl.DataFrame, interval: str) -> Table:
+    """Typeset scores by protocol, family and category."""
+    import polars as pl
+
+    from icgkit.tables import intervals, typeset
+
+    key = ["protocol", "source", "category", "n_edits"]
+    shown = intervals(scored, spec=".1f").filter(pl.col("n_scored") > 0)
+    wide = shown.with_columns(pl.col("protocol").replace(PROTOCOLS)).pivot(
+        "measure", index=key, values="shown"
+    )
+    return typeset(
+        wide, id="B-unike-categories", columns=[*key, *STEPS], headers=HEADERS,
+        caption=f"The small file by protocol, family and category, all editors together, percent; {interval}.",
+        notes=[NOTE, "No interval where too few edits leave it undefined."],
+    )  # fmt: skip
+
+
+def typeset_cascade(ratios: pl.DataFrame, interval: str) -> Table:
+    """Typeset the result of `conversion_beside`."""
+    import polars as pl
+
+    from icgkit.tables import intervals, typeset
+
+    shown = intervals(ratios, estimate="ratio", spec=".2f").with_columns(
+        pl.col("protocol").replace(PROTOCOLS), pl.col("step").str.replace_all("_", " ")
+    )
+    return typeset(
+        shown, id="B-unike-cascade", headers=HEADERS, formats={"conditional": ".2f"},
+        columns=["protocol", "model", "editor", "where", "step", "shown", "conditional", "n_from"],
+        caption=f"What is left of one step of the cascade at a later one, overall; {interval}.",
+        notes=[NOTE, "Of those before: share of the n instances right at the earlier step that are right at the later one."],
+    )  # fmt: skip
 
 
 def draw_stages_and_retention(outcomes: pl.DataFrame, curve: pl.DataFrame) -> Figure:
