@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from icgkit.bench import grade
 from icgkit.bench import grade_diagrams as drawn
-from icgkit.bench.grade_judge import _read, _records, judge_samples, write_scores
+from icgkit.bench.grade_files import _yes
+from icgkit.bench.grade_judge import _Job, _read, _records, judge_samples, write_scores
 from icgkit.bench.means import means
 from icgkit.cache import Cache
 from icgkit.errors import CacheMiss, SchemaError, UnknownName
@@ -108,6 +109,29 @@ def test_scores_as_they_are_in_use(files: Path) -> None:
     assert row(got.samples, "music_1")["stored"] == 0.5
     kinds = set(got.problems["kind"])
     assert {"stored score differs", "incomplete", "failed", "missing", "out_of_range", "conflict"} == kinds
+
+
+@pytest.mark.parametrize(
+    ("answer", "want"),
+    [
+        ("Yes", True), ("no.", False), ("**Yes** - no other edge is red", True), ("No, yes would need a label", False),
+        ("Yes or No", None), ("yes/no", None), ("Yesterday", None), ("maybe yes", None), (True, True), (1, None),
+    ],
+)  # fmt: skip
+def test_answers_to_points(answer: Any, want: bool | None) -> None:
+    assert _yes(answer) is want
+
+
+def test_answers_in_another_order_keep_their_weights(tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text(json.dumps([task("eco_1", weights=(0.9, 0.1))]))
+    record = answers("eco_1", "No", "Yes", weights=(0.9, 0.1))
+    record["vqa"][0]["question"], record["vqa"][1]["question"] = "point 1", "point 0"
+    for name, content in (("j_eval_1", [record]), ("j_consis_4", []), ("j_read_4", [])):
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    got = grade.load_scores(tmp_path, grade.load_tasks(tmp_path / "t.json"))
+    # The public scorer weighs by place and stores 0.1; the point that holds is the one of weight 0.9.
+    assert got.samples.select("reasoning", "stored").row(0) == (0.9, 0.1)
+    assert got.problems["kind"].to_list() == ["stored score differs", "missing", "missing"]
 
 
 def test_order_of_the_files_does_not_matter(files: Path) -> None:
@@ -246,7 +270,9 @@ def test_weights_of_a_third_can_be_full(files: Path) -> None:
     got = grade.add_scores(grade.load_scores(files, grade.load_tasks(files / "result.json")).samples)
     physics = row(got, "physics_1")
     assert physics["reasoning"] == pytest.approx(0.99)
-    assert physics["strict"]  # the public scorer asks for more than 0.99 and would fail it
+    assert physics["strict"]  # the public scorer asks for more than 0.99 and fails it
+    both = grade.strict_accuracy(got.filter(task_id="physics_1"), n_resamples=20).row(0, named=True)
+    assert (both["estimate"], both["public"]) == (1.0, 0.0)
 
 
 def test_pairs_of_instructions_by_hand() -> None:
@@ -374,14 +400,10 @@ def test_judging_is_recorded_replayed_and_read_back(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_scores_of_judges_are_read_strictly(text: str, want: tuple[Any, str]) -> None:
-    from icgkit.bench.grade_judge import _Job
-
     assert _read(_Job({}, "readability", "grade_readability"), text, "ok") == want
 
 
 def test_points_without_an_answer_are_no_no(tmp_path: Path) -> None:
-    from icgkit.bench.grade_judge import _Job
-
     job = _Job(task("a_1") | {"kind": "none"}, "reasoning", "grade_reasoning")
     answer, status = _read(
         job, '{"verdicts": [{"id": "Q0", "met": "Yes"}, {"id": "Q1", "met": "perhaps"}]}', "ok"

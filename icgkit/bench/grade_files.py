@@ -32,6 +32,7 @@ PARTS = {"reasoning": "_eval_", "consistency": "_consis_", "readability": "_read
 FULL = 0.99
 """A reasoning score above this is full: weights such as 0.33 do not add up to 1."""
 
+_BOTH = re.compile(r"\W*(yes|no)\W*(or\b|and\b|/)\W*(yes|no)\b", re.I)
 _ANSWER = re.compile(r"\W*(yes|no|true|false)\b", re.I)
 
 
@@ -257,13 +258,23 @@ def _score(
 
 
 def _yes(answer: Any) -> bool | None:
-    """Read yes or no, also with words behind it; two different ones give None."""
+    """Read yes or no, also with words behind it; "yes or no" gives None."""
     plain = as_bool(answer)
-    if plain is not None or not isinstance(answer, str):
+    if plain is not None or not isinstance(answer, str) or _BOTH.match(answer):
         return plain
     head = _ANSWER.match(answer)
-    words = {w.lower() for w in re.findall(r"\b(yes|no)\b", answer, re.I)}
-    return as_bool(head.group(1)) if head and len(words) == 1 else None
+    return as_bool(head.group(1)) if head else None
+
+
+def _weights(answers: Sequence[Mapping[str, Any]], spec: Mapping[str, Any] | None) -> list[float | None]:
+    """Return the weight of each answer: of the point it repeats, else of the point in its place."""
+    if spec is None:
+        return [as_score(a.get("score"), 0, 1) for a in answers]
+    by_words = {q["question"].strip(): q["score"] for q in spec["questions"]}
+    said = [str(a.get("question", "")).strip() for a in answers]
+    if len(by_words) == len(spec["questions"]) and sorted(said) == sorted(by_words):
+        return [by_words[s] for s in said]
+    return [q["score"] for q in spec["questions"]]
 
 
 def _reasoning(
@@ -283,9 +294,7 @@ def _reasoning(
     answers = [a for a in records[0].get("vqa") or [] if isinstance(a, dict)]
     if not answers and stored is not None:
         return {"reasoning": stored, "full": stored > FULL, "stored": stored, "reasoning_status": "ok"}
-    weights = [as_score(a.get("score"), 0, 1) for a in answers]
-    if spec is not None:
-        weights = [q["score"] for q in spec["questions"]]
+    weights = _weights(answers, spec)
     marks = [_yes(a.get("answer")) for a in answers]
     whole = len(weights) == len(marks) and None not in weights and None not in marks
     if not whole or abs(sum(w or 0.0 for w in weights) - 1) > 0.02:

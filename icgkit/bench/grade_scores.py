@@ -144,8 +144,9 @@ def strict_accuracy(
     -------
     polars.DataFrame
         As `icgkit.metrics.recall` (estimate, low, high, n_scored, n_total, n_missing, method, status)
-        with `public`: passes over all samples that have a reasoning record, which is how the public
-        scorer divides, so that a sample without a readability score counts as failed there.
+        with `public`, the share as the public scorer counts it: passes over all samples that have a
+        reasoning record, so that a sample without a readability score has failed; and R has to be above
+        0.99, so that three points of weight 0.33, all met, have failed, too.
     """
     import polars as pl
 
@@ -157,11 +158,9 @@ def strict_accuracy(
         rows, by=by, average="micro", value="strict", level=level, n_resamples=n_resamples, seed=seed,
         pooling=None if "model" in by else "pooled",
     )  # fmt: skip
-    public = rows.group_by(by).agg(
-        _pass=pl.col("strict").fill_null(False).sum(),
-        _all=(pl.col("reasoning_status") != "missing").sum()
-        if "reasoning_status" in rows.columns
-        else pl.len(),
-    )
-    public = public.select(*by, public=pl.when(pl.col("_all") > 0).then(pl.col("_pass") / pl.col("_all")))
+    r = pl.coalesce("stored", "reasoning") if "stored" in rows.columns else pl.col("reasoning")
+    kept = (pl.col("consistency") == 2).fill_null(False) | (pl.col("consistency_status") == "none")
+    passed = (r > FULL) & kept & (pl.col("readability") == 2)
+    asked = pl.col("reasoning_status") != "missing" if "reasoning_status" in rows.columns else pl.lit(True)
+    public = rows.filter(asked).group_by(by).agg(public=passed.fill_null(False).mean())
     return got.join(public, on=by, how="left", nulls_equal=True, maintain_order="left")

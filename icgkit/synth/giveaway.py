@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
 from math import sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -137,6 +138,7 @@ def text_giveaway(cases: Sequence[Case], *, folds: int = 5, seed: int = 0, least
     return _by_edit_type(cases, csr_matrix(hstack(parts)), model, folds=folds, seed=seed, least=least)
 
 
+@lru_cache(maxsize=4096)
 def image_statistics(path: str | Path) -> np.ndarray:
     """Return statistics of a whole picture that see no content: size, colour, contrast, noise, edges."""
     with Image.open(path) as image:

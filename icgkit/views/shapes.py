@@ -96,9 +96,14 @@ def wide(
 
 
 def with_all(by_model: pl.DataFrame, pooled: pl.DataFrame) -> pl.DataFrame:
-    """Append the scores over all models below those of each model."""
+    """Append the scores over all models below those of each model; known models in the order of the palette."""
     import polars as pl
 
+    from icgkit.plots.style import KNOWN
+
+    if "model" in by_model.columns:
+        rank = {m: KNOWN.get(m.removesuffix(" (simulated)"), 99) for m in by_model["model"].unique()}
+        by_model = by_model.sort(pl.col("model").replace_strict(rank, return_dtype=pl.Int64), maintain_order=True)
     return pl.concat([by_model, pooled.with_columns(model=pl.lit(ALL))], how="diagonal")
 
 
