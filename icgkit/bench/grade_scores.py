@@ -105,13 +105,16 @@ def set_scores(
     by = [by] if isinstance(by, str) else list(by)
     rows = add_scores(samples).with_columns(
         pl.col("reasoning") * 100, pl.col("consistency") * 50, pl.col("readability") * 50,
-        relaxed_sample=pl.col("relaxed"), strict=pl.col("strict").cast(pl.Float64) * 100,
+        relaxed_sample=pl.col("relaxed"),
     )  # fmt: skip
-    values = ["reasoning", "consistency", "readability", "relaxed_sample", "strict"]
+    values = ["reasoning", "consistency", "readability", "relaxed_sample"]
     got = means(
         rows, values, by=by, cluster="task_id", combine={"relaxed_set": WEIGHTS},
         level=level, n_resamples=n_resamples, seed=seed,
     )  # fmt: skip
+    strict = strict_accuracy(samples, by=by, level=level, n_resamples=n_resamples, seed=seed)
+    strict = strict.with_columns(pl.col("estimate", "low", "high") * 100, measure=pl.lit("strict"))
+    got = pl.concat([got, strict.select(got.columns)])
     free = rows.group_by(by).agg(_free=(pl.col("consistency_status") == "none").sum().cast(pl.Int64))
     whole = rows.group_by(by).agg(_whole=pl.col("relaxed").is_not_null().sum().cast(pl.Int64))
     got = got.join(free, on=by, how="left", nulls_equal=True).join(whole, on=by, how="left", nulls_equal=True)
