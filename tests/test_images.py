@@ -106,8 +106,7 @@ def test_animated_images_give_their_first_frame_and_one_warning(tmp_path, form: 
     first, second = Image.new("RGB", (8, 8), "red"), Image.new("RGB", (8, 8), "blue")
     first.save(tmp_path / "a", form, save_all=True, append_images=[second])
     with pytest.warns(UserWarning, match="animated") as caught:
-        got = opened(prepare(tmp_path / "a"))
-        prepare(tmp_path / "a")
+        got, _ = opened(prepare(tmp_path / "a")), prepare(tmp_path / "a")
     assert len(caught) == 1
     assert got.getpixel((0, 0))[0] > 200
 

@@ -97,5 +97,7 @@ def test_public_names_exist() -> None:
 
 def test_imports_run_downwards() -> None:
     command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | {"NO_COLOR": "1"})
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, env=os.environ | {"NO_COLOR": "1"}
+    )
     assert done.returncode == 0, done.stdout

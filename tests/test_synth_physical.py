@@ -13,7 +13,9 @@ from icgkit.synth.canvas import Canvas
 from icgkit.synth.case import Knobs, make_case
 from icgkit.synth.surfaces import bent, fit, line, rippled
 
-PHYSICAL = sorted(t for t, v in templates().items() if v.plan.__module__.rsplit(".", 1)[-1].startswith("physical_"))
+PHYSICAL = sorted(
+    t for t, v in templates().items() if v.plan.__module__.rsplit(".", 1)[-1].startswith("physical_")
+)
 
 
 def _rows(canvas: Canvas, element: str) -> np.ndarray:
@@ -88,7 +90,9 @@ def test_ripples_move_ink_and_mask_together() -> None:
     assert not (ink & ~moved.masks["word"]).any()
 
 
-@pytest.mark.parametrize(("name", "element"), [("reflection_boat", "water"), ("reflection_polished_table", "table")])
+@pytest.mark.parametrize(
+    ("name", "element"), [("reflection_boat", "water"), ("reflection_polished_table", "table")]
+)
 def test_a_reflection_below_is_upside_down(name: str, element: str) -> None:
     canvas = make_case(name, 5, Knobs(nodes=1)).drawn_before
     target, image = _rows(canvas, "target"), _rows(canvas, element)

@@ -9,7 +9,9 @@ from icgkit.synth.base import templates
 from icgkit.synth.canvas import Canvas
 from icgkit.synth.case import Knobs, make_case
 
-SPATIAL = sorted(t for t, v in templates().items() if v.plan.__module__.rsplit(".", 1)[-1].startswith("spatial_"))
+SPATIAL = sorted(
+    t for t, v in templates().items() if v.plan.__module__.rsplit(".", 1)[-1].startswith("spatial_")
+)
 
 
 def _columns(canvas: Canvas, element: str) -> np.ndarray:

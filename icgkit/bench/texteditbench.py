@@ -126,7 +126,7 @@ def _records(root: Path, file: Path, log: _Log) -> Iterator[dict[str, Any]]:
     half = next((HALVES[p] for p in file.parts if p in HALVES), "other")
     topic, folder = file.parent.parent.name, file.parent.name
     for k, raw in enumerate(data):
-        row = {
+        row: dict[str, Any] = {
             name: _text(raw, name, log)
             for name in ("id", "prompt", "topic", "editing_method", "difficulty", "source_tag")
         }

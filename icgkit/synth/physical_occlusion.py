@@ -19,7 +19,9 @@ from icgkit.synth.surfaces import (
     steel,
     weave,
     wood,
-)  # fmt: skip
+)
+
+# fmt: off
 
 RGB = tuple[int, int, int]
 

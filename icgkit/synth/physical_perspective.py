@@ -12,6 +12,8 @@ from icgkit.synth.canvas import Canvas, font
 from icgkit.synth.icons import glyph
 from icgkit.synth.surfaces import bent, brick, facets, fit, gradient, plaster, shade, soft_box, tinted, wood
 
+# fmt: off
+
 TAGS = ("slowly made, simply packed", "for every day of the year", "weighed and sealed by hand", "from our own workshop",
         "keeps for many months", "small batch, long patience")  # fmt: skip
 

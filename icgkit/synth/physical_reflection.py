@@ -25,7 +25,9 @@ from icgkit.synth.surfaces import (
     tinted,
     water,
     wood,
-)  # fmt: skip
+)
+
+# fmt: off
 
 NEON = ((255, 74, 120), (70, 210, 255), (255, 176, 58), (120, 255, 150), (214, 130, 255))
 

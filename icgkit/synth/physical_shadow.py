@@ -23,7 +23,9 @@ from icgkit.synth.surfaces import (
     tinted,
     weave,
     wood,
-)  # fmt: skip
+)
+
+# fmt: off
 
 
 @template("shadow_gallery_wall", nodes=("physical_shadow", "physical_shadow"), edits=("word", "brand", "year", "label"))

@@ -20,7 +20,9 @@ from icgkit.synth.surfaces import (
     soft_box,
     weave,
     wood,
-)  # fmt: skip
+)
+
+# fmt: off
 
 
 def _polygon_mask(size: tuple[int, int], points: Sequence[tuple[float, float]]) -> np.ndarray:

@@ -9,6 +9,8 @@ from icgkit.synth.canvas import Canvas
 from icgkit.synth.icons import glyph
 from icgkit.synth.surfaces import bent, fit, gradient, notices, plaster, shade, soft_box, steel, wood
 
+# fmt: off
+
 
 @template("repetition_product_line", nodes=("spatial_repetition",) * 3, edits=("brand", "fruit", "animal", "person"))
 def product_line(ctx: Ctx) -> Design:

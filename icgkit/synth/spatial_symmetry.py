@@ -12,6 +12,8 @@ from icgkit.synth.canvas import Canvas, font
 from icgkit.synth.icons import glyph
 from icgkit.synth.surfaces import fit, glow, line, shade, soft_box, weave, wood
 
+# fmt: off
+
 
 @template("symmetry_stage_banners", nodes=("spatial_symmetry",), edits=("word", "brand", "city", "year", "month"))
 def stage_banners(ctx: Ctx) -> Design:

@@ -11,6 +11,8 @@ from PIL import Image, ImageDraw, ImageFilter
 
 from icgkit.synth.canvas import Canvas, font
 
+# fmt: off
+
 RGB = tuple[int, int, int]
 Size = tuple[int, int]
 

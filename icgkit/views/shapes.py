@@ -103,7 +103,9 @@ def with_all(by_model: pl.DataFrame, pooled: pl.DataFrame) -> pl.DataFrame:
 
     if "model" in by_model.columns:
         rank = {m: KNOWN.get(m.removesuffix(" (simulated)"), 99) for m in by_model["model"].unique()}
-        by_model = by_model.sort(pl.col("model").replace_strict(rank, return_dtype=pl.Int64), maintain_order=True)
+        by_model = by_model.sort(
+            pl.col("model").replace_strict(rank, return_dtype=pl.Int64), maintain_order=True
+        )
     return pl.concat([by_model, pooled.with_columns(model=pl.lit(ALL))], how="diagonal")
 
 

@@ -104,7 +104,7 @@ def subset_cases(judgments: pl.DataFrame, *, per_category: int, seed: int) -> li
     counts = judgments.group_by("model").agg(
         pl.col("case_id").n_unique().alias("n"), pl.col("case_id").unique().alias("ids")
     )
-    if counts.height and counts["n"].min() < counts["n"].max():
+    if counts["n"].n_unique() > 1:
         return sorted(counts.sort("n", "model").row(0, named=True)["ids"])
     first = judgments.sort("case_id", "node_id").unique("case_id", keep="first", maintain_order=True)
     rng = random.Random(seed)
