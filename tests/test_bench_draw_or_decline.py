@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +29,10 @@ from icgkit.bench import (
 )
 from icgkit.bench import draw_or_decline as dod
 from icgkit.bench.mazes import make_pairs
-from icgkit.cache import Cache, Record
+from icgkit.cache import Cache
 from icgkit.errors import CacheMiss, SchemaError, UnknownName
-from icgkit.load import load_published
+from icgkit.llm import request_key
+from icgkit.load import load_dataset, load_published
 from icgkit.synth.case import make_case
 
 MAZES = make_pairs(4, seed=5)
@@ -391,41 +395,87 @@ def test_stances_are_read_strictly(reply: str, value: str | None, status: str) -
     assert (got.value, got.status) == (value, status)
 
 
-def test_judges_go_through_the_engine_and_ask_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def judge_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, list[Any]]]:
+    """Serve a judge over HTTP on loopback that goes by the words it is shown."""
+    seen: list[Any] = []
+
+    class Judge(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            seen.append(body["messages"][-1]["content"])
+            shown = seen[-1][-1]["text"]
+            said = '{"refuses": false, "edit_right": true, "rest_kept": true, "stance": "acceptance", "quote": "I draw it"}'
+            if "There is no path." in shown:
+                said = '{"refuses": true, "stance": "refusal", "quote": "there is no path"}'
+            elif "through the wall" in shown:
+                said = "what?"
+            message = {"role": "assistant", "content": said}
+            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            answer = {
+                "id": "x",
+                "object": "chat.completion",
+                "created": 1,
+                "model": "stub",
+                "choices": [choice],
+            }
+            data = json.dumps(answer).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Judge)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/v1", seen
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_judges_go_through_the_engine_and_ask_twice(
+    tmp_path: Path, judge_server: tuple[str, list[Any]]
+) -> None:
+    url, seen = judge_server
     requests = dod.read(write(tmp_path, *lines())).requests
     dod_mazes.write_images(MAZES[:2], tmp_path)
     answers = pl.DataFrame(
         {
             "model": "m", "reminder": "no", "case_id": requests["case_id"],
             "text": ["I draw it.", "There is no path.", None, "I draw it through the wall."],
-            "image": [None, None, None, requests["input_image"][3]],
+            "image": [requests["input_image"][1], None, None, requests["input_image"][3]],
         }
     )  # fmt: skip
-    asked = []
-
-    def complete_many(calls: Any, **options: Any) -> list[Record]:
-        asked.append(list(calls))
-        texts = {
-            0: ['{"refuses": false}', '{"refuses": true, "quote": "there is no path"}', "what?"],
-            1: ["what again?"],
-        }[len(asked) - 1]
-        return [
-            Record("k", "judge", "dod", c.tags["case_id"], "", c.model, text=t)
-            for c, t in zip(calls, texts, strict=True)
-        ]
-
-    monkeypatch.setattr(dod_judges, "complete_many", complete_many)
-    got = dod_judges.judge_refusals(
-        answers, requests, "some/judge", cache=Cache(tmp_path / "c"), root=tmp_path
-    )
+    options: dict[str, Any] = {
+        "cache": Cache(tmp_path / "c"), "root": tmp_path, "params": {"api_base": url, "temperature": 0}, "progress": False,
+    }  # fmt: skip
+    got = dod_judges.judge_refusals(answers, requests, "openai/stub", **options)
     assert got["refused"].to_list() == [False, True, None, None]
     assert got["status"].to_list() == ["ok", "ok", "no response", "unreadable"]
-    assert [len(calls) for calls in asked] == [3, 1]
-    first = asked[0][1].messages[1]["content"]
-    assert first[0]["image_url"]["url"].startswith("data:image/png")
-    assert "There is no path." in first[1]["text"]
-    assert "walled" in first[1]["text"]
-    assert asked[1][0].sample == 1
+    assert len(seen) == 4  # three with text, and the one that could not be read once more
+    parts = next(c for c in seen if "There is no path." in c[-1]["text"])
+    assert parts[0]["image_url"]["url"].startswith("data:image/png")
+    assert "walled" in parts[1]["text"]
+    # Recorded: a second run asks nobody, but for what stayed unread.
+    seen.clear()
+    replay = {**options, "cache": Cache(tmp_path / "c", mode="replay")}
+    assert dod_judges.judge_refusals(answers, requests, "openai/stub", **replay).equals(got)
+    assert not seen
+    # The judge of edits sees feasible requests with an image only, both pictures and no text of the model.
+    edits = dod_judges.judge_edits(answers, requests, "openai/stub", **options)
+    assert edits.select("case_id", "valid").rows() == [(requests["case_id"][0], True)]
+    assert [p["type"] for p in seen[0]] == ["image_url", "image_url", "text"]
+    assert "I draw it" not in seen[0][-1]["text"]
+    stances = dod_judges.judge_stances(answers, requests, "openai/stub", **options)
+    assert stances["stance"].to_list() == ["refusal", None]
+    shares = dict(dod.stance_shares(stances).select("stance", "n").iter_rows())
+    assert (shares["refusal"], shares["pending"]) == (1, 1)
 
 
 def test_replay_of_a_call_that_is_not_there(tmp_path: Path) -> None:
@@ -501,6 +551,20 @@ def test_the_cached_outputs_hold_together() -> None:
     paper = board.filter(model="BAGEL", reminder="yes").row(0, named=True)
     printed = load_published("dod").filter(model="BAGEL", reminder="yes", category="maze")
     assert {paper["E"], paper["D_lenient"], paper["D_f"]} == set(printed["percent"].cast(pl.Float64))
+
+
+def test_the_cached_text_calls_belong_to_the_shipped_cases() -> None:
+    data = load_dataset("icg-synth")
+    run = dod_make.load()
+    asked = run.requests.requests.filter("feasible", category="text")
+    remedy = "the cases have changed: run icgkit.bench.dod_make.make again"
+    for pair_id, instruction in asked.select("pair_id", "instruction").iter_rows():
+        assert data[pair_id].instruction == instruction, remedy
+    chosen = text_pairs.stratified(data, 4)
+    assert {c.id for c in chosen} == set(asked["pair_id"])
+    cache = Cache(dod_make.home() / "text_calls", mode="replay")
+    calls = text_pairs.requests_of(text_pairs.make_text_pairs(chosen[:2]))
+    assert all(request_key(c) in cache for c in calls), remedy
 
 
 def test_the_notebooks_tables_and_pictures() -> None:

@@ -42,7 +42,7 @@ def texts(frame: pl.DataFrame) -> Table:
         "target does not stand in the picture. strict: the marker and no instruction for an editor; apart: D lenient "
         "minus D_f.",
         notes=[
-            "No image editor runs here: every E is pending (last column) and none is shown as a failure.",
+            "No image editor runs here: E is pending (last column) wherever an instruction was written, and no failure.",
             "Reference baselines: two never look at the picture, two read its text.",
         ],
     )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from icgkit.bench.dod_compare import STANCES, judge_quality, labels_of_errors
 from icgkit.bench.draw_or_decline import CATEGORIES
+from icgkit.bench.text_pairs import MODELS
 from icgkit.load import load_published
 
 if TYPE_CHECKING:
@@ -175,7 +176,9 @@ def text_table(rates: pl.DataFrame) -> pl.DataFrame:
     """Return D strict and lenient, D_f (percent) and pending judgments of the text pairs, by model and reminder."""
     import polars as pl
 
+    order = {m: k for k, m in enumerate(MODELS)}
     mine = leaderboard(rates, category="text").filter(source=HERE)
+    mine = mine.sort(pl.col("model").replace_strict(order, default=len(order)), "reminder")
     return mine.select(
         "model",
         "reminder",
