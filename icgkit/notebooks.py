@@ -215,6 +215,7 @@ class Fingerprint:
             _code(),
             sha256_of(lock) if lock.is_file() else "no lock file",
             self._folder(self.root / "data" / "published"),
+            self._folder(self.root / "data" / "bench"),
         ]
 
     def of(self, notebook: Notebook, given: Mapping[str, Any]) -> str:

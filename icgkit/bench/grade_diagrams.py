@@ -268,7 +268,8 @@ def load_edits(folder: str | Path | None = None) -> pl.DataFrame:
     import polars as pl
 
     folder = Path(folder) if folder is not None else project_root() / "data" / "bench" / "grade"
-    return pl.read_csv(folder / "edits.csv", infer_schema_length=None)
+    frame = pl.read_csv(folder / "edits.csv", infer_schema_length=None)
+    return frame.with_columns(judge=pl.lit(JUDGE))
 
 
 if __name__ == "__main__":
