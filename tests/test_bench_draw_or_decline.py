@@ -30,7 +30,7 @@ from icgkit.bench import (
 from icgkit.bench import draw_or_decline as dod
 from icgkit.bench.mazes import make_pairs
 from icgkit.cache import Cache
-from icgkit.errors import CacheMiss, SchemaError, UnknownName
+from icgkit.errors import CacheMiss, ImageError, SchemaError, UnknownName
 from icgkit.llm import request_key
 from icgkit.load import load_dataset, load_published
 from icgkit.synth.case import make_case
@@ -129,6 +129,20 @@ def test_a_broken_line_is_named(tmp_path: Path, content: bytes, message: str) ->
     (tmp_path / "instruction.jsonl").write_bytes(content)
     with pytest.raises(SchemaError, match=message):
         dod.read(tmp_path)
+
+
+def test_fields_of_another_kind(tmp_path: Path) -> None:
+    asked, truth = lines()
+    asked[0]["input_images"] = asked[0]["input_image"]
+    asked[1]["rules"], asked[2]["prompt_en"] = ["one", "two"], {"a": 1}
+    got = dod.read(write(tmp_path, asked, truth)).requests
+    assert got["input_images"][0].to_list() == [asked[0]["input_image"]]
+    assert got["rules"][1] == '["one", "two"]'
+    for k, field in ((0, "instruction_en"), (1, "pair_id")):
+        both = lines()
+        both[k][0][field] = 7
+        with pytest.raises(SchemaError, match=f"{field}.*got 7"):
+            dod.read(write(tmp_path, *both))
 
 
 def test_a_missing_file_and_a_missing_label(tmp_path: Path) -> None:
@@ -476,6 +490,17 @@ def test_judges_go_through_the_engine_and_ask_twice(
     assert stances["stance"].to_list() == ["refusal", None]
     shares = dict(dod.stance_shares(stances).select("stance", "n").iter_rows())
     assert (shares["refusal"], shares["pending"]) == (1, 1)
+
+
+def test_pictures_outside_the_folder_are_not_shown_to_a_judge(tmp_path: Path) -> None:
+    asked, truth = lines()
+    asked[0]["input_images"] = ["../secret.png"]
+    requests = dod.read(write(tmp_path, asked, truth)).requests
+    answers = pl.DataFrame(
+        {"model": "m", "reminder": "no", "case_id": requests["case_id"], "text": "I draw it."}
+    )
+    with pytest.raises(ImageError, match="outside the folder"):
+        dod_judges.judge_refusals(answers, requests, "some/judge", cache=Cache(tmp_path / "c"), root=tmp_path)
 
 
 def test_replay_of_a_call_that_is_not_there(tmp_path: Path) -> None:

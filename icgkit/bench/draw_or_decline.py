@@ -150,13 +150,17 @@ def _request(
     if said != category and said.strip().lower().replace(" ", "_") != category:
         repair("source.category_en", said, category)
     proof = {k: truth[k] for k in ("witness", "certificate") if k in truth}
-    images = record.get("input_images") or [record.get("input_image")]
+    images = record.get("input_images") or record.get("input_image") or []
+    words = {"instruction_en": record.get("instruction_en"), "pair_id": criteria.get("pair_id")}
+    for field, value in words.items():
+        if not isinstance(value, str) or not value.strip():
+            raise SchemaError(f"case {name!r}: {field}", got=value, allowed="a text that is not empty")
     return {
-        "case_id": name, "pair_id": criteria.get("pair_id"), "paired_case_id": criteria.get("paired_case_id"),
+        "case_id": name, "pair_id": criteria.get("pair_id"), "paired_case_id": _text(criteria.get("paired_case_id")),
         "category": category, "feasible": feasible, "instruction": record.get("instruction_en"),
-        "prompt": record.get("prompt_en"), "rules": _text(record.get("rules")),
-        "input_image": record.get("input_image"), "input_images": [str(i) for i in images if i],
-        "reference_image": criteria.get("reference_image"),
+        "prompt": _text(record.get("prompt_en")), "rules": _text(record.get("rules")),
+        "input_image": _text(record.get("input_image")), "input_images": [images] if isinstance(images, str) else [str(i) for i in images],
+        "reference_image": _text(criteria.get("reference_image")),
         "expected_response": _text(criteria.get("expected_response")), "reason": _text(truth.get("reason")),
         "proof": json.dumps(proof, ensure_ascii=False, sort_keys=True) if proof else None,
     }  # fmt: skip
