@@ -270,6 +270,33 @@ def load_published(name: str = "icg") -> pl.DataFrame:
     return schema("published").check(frame) if name == "icg" else frame
 
 
+def load_audit(data: Dataset) -> pl.DataFrame | None:
+    """Read the answers of a dataset's own audit (`audit.csv` in its folder), or None if it has none.
+
+    Returns
+    -------
+    polars.DataFrame or None
+        Schema `audit`: one row a node, the first answers, before anything was repaired.
+    """
+    import polars as pl
+
+    path = data.folder / "audit.csv" if data.folder else None
+    if path is None or not path.is_file():
+        return None
+    yes = {"yes": True, "no": False}
+    rows = [
+        {
+            "dataset": data.name,
+            "case_id": r["case_id"],
+            "node_id": r["node_id"],
+            "annotator": r.get("annotator") or "second pass",
+        }
+        | {d: yes.get((r[d] or "").strip().lower()) for d in ("exists", "region", "update", "reason")}
+        for r in pl.read_csv(path, infer_schema=False).iter_rows(named=True)
+    ]
+    return schema("audit").frame(rows)
+
+
 def sha256_of(path: str | Path) -> str:
     """Return the SHA-256 of a file's bytes, in hex."""
     with open(path, "rb") as stream:

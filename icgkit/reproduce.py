@@ -26,7 +26,7 @@ CELL_SECONDS = 600
 SETS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "": ({}, ()),
     "simulated": ({"cache": "simulated"}, ()),
-    "icg-teb": ({"cache": "offline-teb"}, ("T1_", "T2_", "T3_", "F3_", "T4_")),
+    "icg-teb": ({"cache": "offline-teb"}, ("T1_", "T2_", "T3_", "F3_", "T4_", "ST1_")),
 }
 """The galleries of the project: folder below `figures/`, parameters, parts of notebooks' names (all if none)."""
 

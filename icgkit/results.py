@@ -146,6 +146,11 @@ class Results:
         from icgkit.schemas import schema
 
         path = self.folder / f"{name}.parquet"
+        if name == "audit" and not path.is_file() and self.dataset.folder:
+            from icgkit.load import load_audit
+
+            if (frame := load_audit(self.dataset)) is not None:
+                return frame, ""
         if path.is_file():
             frame = schema(name).check(pl.read_parquet(path))
             return (frame.filter(judge=self.judge) if "judge" in frame.columns else frame), ""
@@ -213,10 +218,11 @@ class Results:
             by_model.setdefault(model, {})[node] = verdict
         return by_model
 
-    def save(self, id: str, **kwargs: Any) -> Saved:
+    def save(self, id: str, *, part: pl.DataFrame | None = None, **kwargs: Any) -> Saved:
         """Call `icgkit.save` with dataset, models, cache and the simulated flag of this run filled in.
 
-        Caption and notes are those of the table if one is given.
+        Caption and notes are those of the table if one is given; n counts the judgments in `part`
+        (all of the run if it is not given).
         """
         from icgkit.outputs import save
 
@@ -227,8 +233,8 @@ class Results:
             "models": self.models(),
             "cache": self.name,
             "simulated": self.simulated,
-            "note": self.notes(),
-            "n": self.counts(),
+            "note": self.notes(part),
+            "n": self.counts(part),
         }
         if (table := kwargs.get("table")) is not None:
             filled |= {"caption": table.caption, "note": table.notes}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from icgkit.load import Dataset, load_dataset, sha256_of
+from icgkit.load import Dataset, load_audit, load_dataset, sha256_of
 from icgkit.paths import project_root
 from icgkit.taxonomy import CATEGORIES, SUBTYPES
 
@@ -109,3 +109,11 @@ def test_data_card_gives_the_audit_as_it_is(teb: Dataset, audit: list[dict[str, 
         assert f"| {name.replace('_', '-')} | {count} |" in card
     assert f"| cases | {len(teb)}," in card
     assert f"| constraint nodes | {nodes.total()} " in card
+
+
+def test_the_audit_is_read_as_answers() -> None:
+    frame = load_audit(load_dataset("icg-teb"))
+    assert frame is not None
+    # 262 nodes were audited; the data card's counts of yes
+    assert frame.height == 262
+    assert frame.select("exists", "region", "update", "reason").sum().row(0) == (258, 260, 252, 252)

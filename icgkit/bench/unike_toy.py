@@ -5,7 +5,8 @@
 writes data/bench/unike: `edits.json` (the file) and `outcomes.jsonl` (recorded outputs). The memory
 stands for no model: a key comes from subject and wording, a matrix maps it to a value, an editor changes
 the matrix with the formulas of `icgkit.bench.unike_edit`, and a frozen projection of it conditions the
-"image". It shows the same cascade for the same reason: each step asks with another key.
+"image". Its noise levels were set by hand so that a cascade appears: it exercises the scores and the
+formulas, and says nothing of any model.
 """
 
 from __future__ import annotations
