@@ -225,7 +225,8 @@ class Case(_Frozen):
             raise SchemaError(f"{place}: not JSON: {exc}", got=text[:80]) from None
         name = data.get("id") if isinstance(data, dict) else None
         try:
-            return cls.model_validate(_scrub(data))
+            # Only an escape can spell half a surrogate pair: a text without one needs no scrubbing.
+            return cls.model_validate(_scrub(data) if "\\u" in text else data)
         except ValidationError as exc:
             problems = [
                 f"{'.'.join(map(str, e['loc'])) or 'graph'}: {e['msg'].removeprefix('Value error, ')}"

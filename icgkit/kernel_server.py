@@ -26,6 +26,7 @@ PRELOADED = (
     *("polars", "jinja2"),
     *(f"icgkit.{m}" for m in ("taxonomy", "graph", "load", "display", "outputs", "metrics", "tables")),
     *(f"icgkit.{m}" for m in ("plots", "diagrams", "prompts", "replies", "cache", "results", "views")),
+    *(f"icgkit.{m}" for m in ("images", "pictures", "published", "table_figure")),
 )
 """What the server imports; a module that is absent is left to the notebook, which will say so."""
 
@@ -34,6 +35,18 @@ ON_REQUEST = ("scipy.stats", "pandas", "seaborn")
 
 QUIET_THREADS = {"polars-ooc-clea"}
 """Threads that sleep from the moment of import until data outgrow memory; they hold no lock."""
+
+
+def _draw_once() -> None:
+    """Draw a small table, so that fonts are open and measured before the first fork."""
+    with contextlib.suppress(ImportError):
+        from matplotlib.figure import Figure
+
+        from icgkit.pictures import render
+
+        figure = Figure(figsize=(2, 1))
+        figure.text(0, 0, "0123456789 abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ .,;:()[]−–%")
+        render(figure, vector=True, full=True)
 
 
 def serve(fd: int) -> NoReturn:
@@ -47,6 +60,7 @@ def serve(fd: int) -> NoReturn:
         with contextlib.suppress(ImportError):
             if find_spec(name.split(".")[0]) is not None:
                 import_module(name)
+    _draw_once()
     threads = _threads() - QUIET_THREADS
     import gc
 

@@ -86,7 +86,7 @@ def reproduce(
     force : bool
         Run what is not stale as well.
     jobs : int, optional
-        Notebooks at the same time; the number of processors where None.
+        Notebooks at the same time; one more than processors where None.
     cell_seconds : int
         Longest time for one cell.
 
@@ -113,7 +113,8 @@ def reproduce(
     stale = [n for n in chosen if force or not state.holds(n.name, keys[n.name])]
     report = Report(out, fresh=[n.name for n in chosen if n not in stale])
     if stale:
-        workers = Workers(out, jobs or os.cpu_count() or 1, cell_seconds)
+        # One more than processors: a kernel that starts waits for messages half of the time.
+        workers = Workers(out, jobs or (os.cpu_count() or 1) + 1, cell_seconds)
         longest_first = sorted(stale, key=lambda n: -state.seconds(n.name))
         for run in workers.run(longest_first, shared):
             report.ran.append(run)
