@@ -74,7 +74,9 @@ def judge_cache(
     out = {}
     for kind in kinds:
         new = _judge(kind, judges, store, data, wanted, templates, progress)
-        out[JUDGES[kind].frame] = _merge(folder / f"{JUDGES[kind].frame}.parquet", JUDGES[kind].frame, new)
+        out[JUDGES[kind].frame] = merge_verdicts(
+            folder / f"{JUDGES[kind].frame}.parquet", JUDGES[kind].frame, new
+        )
     if pack:
         store.pack()
     return out
@@ -134,8 +136,8 @@ def _fits(kind: str, condition: str) -> bool:
     return not plans and condition != "adversarial" and (kind == "recall" or family != "oracle")
 
 
-def _merge(path: Path, name: str, new: pl.DataFrame) -> pl.DataFrame:
-    """Write `new` over what the file had for the same keys."""
+def merge_verdicts(path: Path, name: str, new: pl.DataFrame) -> pl.DataFrame:
+    """Write verdicts into a file: over what it had for the same keys, beside the rest; return the whole."""
     import polars as pl
 
     form = schema(name)

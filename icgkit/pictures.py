@@ -45,7 +45,8 @@ def render(figure: Any, *, vector: bool = False, full: bool = True) -> dict[str,
     kinds = ("png", *(("svg", "pdf") if vector else ()))
     files = {}
     with mpl.rc_context({"svg.hashsalt": "icgkit", "pdf.fonttype": 42}), _plain_fonts():
-        figure.draw_without_rendering()
+        if figure.get_layout_engine() is not None:
+            figure.draw_without_rendering()
         # The engine would draw everything once more for each format; set_layout_engine("none")
         # leaves a placeholder that does the same.
         figure._layout_engine = None

@@ -215,6 +215,7 @@ def judge_all(study: Study, frame: pl.DataFrame, cache: Cache) -> dict[str, pl.D
     import polars as pl
 
     from icgkit import judges
+    from icgkit.judging import merge_verdicts
 
     work = {"recall": judges.judge_recall, "precision": judges.judge_precision, "plan": judges.judge_plan}
     names = {"recall": "judgments", "precision": "precision", "plan": "plan"}
@@ -240,9 +241,7 @@ def judge_all(study: Study, frame: pl.DataFrame, cache: Cache) -> dict[str, pl.D
     frames = {name: schema(name).check(pl.concat(parts)) for name, parts in found.items()}
     for name, marks in frames.items():
         if cache.mode == "record":
-            marks.sort(schema(name).key).write_parquet(
-                cache.folder / f"{name}.parquet", compression="zstd", compression_level=19, statistics=False
-            )
+            merge_verdicts(cache.folder / f"{name}.parquet", name, marks)
     return frames
 
 

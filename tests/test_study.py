@@ -273,3 +273,15 @@ def test_the_command_line(server, tmp_path) -> None:
     assert "unknown model" in wrong.stderr
     assert "Traceback" not in wrong.stderr
     assert json.loads(json.dumps(KEY)) not in again.stdout + again.stderr + wrong.stderr
+
+
+def test_a_second_run_keeps_the_verdicts_of_the_first(tmp_path: Path) -> None:
+    """Two runs over one cache with other conditions: the file of verdicts holds both."""
+    common = {"dataset": "small", "cache": str(tmp_path / "two"), "models": ["offline/instruction-only"],
+              "judges": ["offline/judge"]}  # fmt: skip
+    (tmp_path / "two").mkdir()
+    for condition in ("direct", "cot"):
+        study_run.run({**common, "conditions": [condition]}, progress=False)
+    kept = pl.read_parquet(tmp_path / "two" / "judgments.parquet")
+    assert set(kept["condition"]) == {"direct", "cot"}
+    assert kept.filter(condition="direct").height == kept.filter(condition="cot").height > 0
