@@ -395,12 +395,14 @@ def peak(url: str, n: int) -> None:
 
 
 def images() -> None:
-    from icgkit.images import prepare
+    from icgkit.images import prepare, prepare_ahead
 
     with tempfile.TemporaryDirectory() as folder:
         paths = make_images(Path(folder))
+        cases = make_cases(paths, len(paths))
         for side, name in ((1024, "passed through"), (512, "scaled down")):
             start = time.perf_counter()
+            prepare_ahead(cases, side)
             for path in paths:
                 _ = prepare(path, side).data_url
             print(f"images {name}: {len(paths) / (time.perf_counter() - start):.0f}/s")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from icgkit.cache import Cache, Record
 from icgkit.errors import UnknownName
 from icgkit.graph import Case
-from icgkit.images import MAX_SIDE, check_all
+from icgkit.images import MAX_SIDE, check_all, prepare_ahead
 from icgkit.llm import REDO, Params, Prompt, Request, provider_of
 from icgkit.llm_limits import Limits
 from icgkit.prompts import Condition, build_messages, conditions, stages
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from icgkit.llm_run import Job, Summary
     from icgkit.load import Dataset
 
+_AHEAD = 64
+"""Cases whose images are made ready at once."""
 PAPER: dict[str, Any] = {"temperature": 0, "max_tokens": 4096}
 """The study's settings."""
 KEPT_PROMPTS = 8192
@@ -161,7 +163,9 @@ def requests(plan: Plan, model: Model) -> Iterator[tuple[Condition, Request]]:
     """Yield the first call of every response of one model with its condition, case by case."""
     from icgkit.chains import first_call
 
-    for case in plan.dataset:
+    for k, case in enumerate(plan.dataset):
+        if k % _AHEAD == 0:
+            prepare_ahead(plan.dataset.cases[k : k + _AHEAD], plan.max_side)
         for condition in plan.conditions:
             if condition.applies(case):
                 for sample in range(plan.samples):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import io
 import os
 import warnings
+from collections import deque
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -93,6 +96,21 @@ def prepare(path: str | Path, max_side: int = MAX_SIDE) -> Prepared:
     return _prepare(path, stat.st_mtime_ns, stat.st_size, stat.st_ino, max_side)
 
 
+def prepare_ahead(cases: Iterable[Case], max_side: int = MAX_SIDE) -> None:
+    """Prepare the images of some cases on all processors, so that `prepare` finds them made.
+
+    Decoding, scaling and encoding let other threads run. What fails here fails again, and is said,
+    where the image is asked for.
+    """
+
+    def one(case: Case) -> None:
+        with contextlib.suppress(ImageError):
+            prepare(case.image_path, max_side)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        deque(pool.map(one, cases), maxlen=0)
+
+
 @lru_cache(maxsize=2048)
 def _prepare(path: str, mtime: int, size: int, inode: int, max_side: int) -> Prepared:
     from PIL import Image
@@ -140,14 +158,16 @@ def upright_rgb(image: Image, name: str = "image", max_side: int | None = None) 
     if max_side and image.format == "JPEG":
         image.draft("RGB", (2 * max_side, 2 * max_side))
     image.load()
-    image = ImageOps.exif_transpose(image)
+    if image.getexif().get(_ORIENTATION, 1) != 1:
+        image = ImageOps.exif_transpose(image)
     if image.mode in ("I", "I;16", "I;16B", "I;16L", "F"):
         image = _to_8_bit(image)
     if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:
         rgba = image.convert("RGBA")
         white = Image.new("RGBA", rgba.size, "white")
         image = Image.alpha_composite(white, rgba)
-    image = image.convert("RGB")
+    if image.mode != "RGB":
+        image = image.convert("RGB")
     if max_side and max(image.size) > max_side:
         scale = max_side / max(image.size)
         size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))

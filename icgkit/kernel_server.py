@@ -91,8 +91,10 @@ def serve(fd: int) -> NoReturn:
         stream.flush()
     for pid, code in children.items():
         if code is None:
-            with contextlib.suppress(OSError):
-                os.killpg(pid, signal.SIGKILL)
+            # A child that has just been forked leads no group yet.
+            for end in (os.killpg, os.kill):
+                with contextlib.suppress(OSError):
+                    end(pid, signal.SIGKILL)
     os._exit(0)
 
 

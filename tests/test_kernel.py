@@ -91,7 +91,7 @@ def test_a_kernel_that_is_killed_is_reported(server: KernelServer, tmp_path: Pat
     ]
     assert server.ask(op="poll", pid=pid) == {"code": None}
     os.kill(pid, signal.SIGKILL)
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while (code := server.ask(op="poll", pid=pid)["code"]) is None and time.monotonic() < end:
         time.sleep(0.01)
     assert code == -signal.SIGKILL
@@ -115,7 +115,7 @@ def test_kernels_end_with_their_server(tmp_path: Path) -> None:
     os.kill(pid, 0)
     server.close()
     assert server.process.returncode == 0
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while Path(f"/proc/{pid}").exists() and time.monotonic() < end:
         time.sleep(0.01)
     state = Path(f"/proc/{pid}/stat")
