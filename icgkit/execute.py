@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,8 +41,17 @@ class Workers:
         self._moving = threading.Lock()
         self._owner: dict[str, str] = {}
 
-    def run(self, notebooks: list[Notebook], shared: Mapping[str, dict[str, Any]]) -> Iterator[Run]:
-        """Yield what became of each notebook as it ends; end every kernel whatever happens."""
+    def run(
+        self,
+        notebooks: list[Notebook],
+        shared: Mapping[str, dict[str, Any]],
+        *,
+        datasets: Iterable[str] = (),
+    ) -> Iterator[Run]:
+        """Yield what became of each notebook as it ends; end every kernel whatever happens.
+
+        `datasets` are folders to read before the first one.
+        """
         from tqdm import tqdm
 
         from icgkit.kernel import end_kernels, warm_server
@@ -52,7 +61,7 @@ class Workers:
         with (
             _alone(self.work / "lock"),
             _terminable(),
-            warm_server(*shared_imports(notebooks), POLARS_MAX_THREADS=str(threads)),
+            warm_server(*shared_imports(notebooks), *datasets, POLARS_MAX_THREADS=str(threads)),
             ThreadPoolExecutor(self.jobs) as pool,
             tqdm(total=len(notebooks), unit="notebook", disable=None) as bar,
         ):

@@ -187,7 +187,8 @@ def end_kernels() -> None:
 def warm_server(*also: str, **env: str) -> Iterator[KernelServer | None]:
     """Keep a server for the kernels started inside the block; None where fork is not possible.
 
-    `also` names modules of `kernel_server.ON_REQUEST` to import ahead; `env` is added to the environment of its kernels. Nested blocks share one server.
+    `also` names modules of `kernel_server.ON_REQUEST` to import and folders of datasets to read ahead;
+    `env` is added to the environment of its kernels. Nested blocks share one server.
     """
     global _server
     _ended.clear()

@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,16 +38,39 @@ QUIET_THREADS = {"polars-ooc-clea"}
 """Threads that sleep from the moment of import until data outgrow memory; they hold no lock."""
 
 
-def _draw_once() -> None:
-    """Draw a small table, so that fonts are open and measured before the first fork."""
+def _warm(datasets: Sequence[str]) -> None:
+    """Do what every notebook would: read datasets, templates and fonts, draw a small figure.
+
+    Each thing is remembered where it belongs, in a cache that forks inherit; a wrong dataset is left
+    to the notebook that reads it. Frames are not touched: polars would start threads.
+    """
+    from icgkit.errors import IcgError
+
     with contextlib.suppress(ImportError):
         from matplotlib.figure import Figure
 
-        from icgkit.pictures import render
+        from icgkit.display import environment
+        from icgkit.load import load_dataset
+        from icgkit.pictures import keep_fonts, render
+        from icgkit.prompts import conditions
+        from icgkit.tables import latex_template
 
+        for folder in datasets:
+            with contextlib.suppress(IcgError, OSError):
+                load_dataset(folder)
+        conditions()
+        latex_template()
+        for name in (
+            "display/case.html.j2",
+            "display/picture.svg.j2",
+            "display/graph.svg.j2",
+            "tables/table.html.j2",
+        ):
+            environment().get_template(name)
         figure = Figure(figsize=(2, 1))
         figure.text(0, 0, "0123456789 abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ .,;:()[]−–%")
-        render(figure, vector=True, full=True)
+        render(figure)
+        keep_fonts()
 
 
 def serve(fd: int) -> NoReturn:
@@ -60,7 +84,7 @@ def serve(fd: int) -> NoReturn:
         with contextlib.suppress(ImportError):
             if find_spec(name.split(".")[0]) is not None:
                 import_module(name)
-    _draw_once()
+    _warm([word for word in sys.argv[1:] if os.sep in word])
     threads = _threads() - QUIET_THREADS
     import gc
 

@@ -8,6 +8,7 @@ import os
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -167,8 +168,16 @@ def load_dataset(name: str | Path) -> Dataset:
     folder = named_folder("cases", name)
     meta = _dataset_toml(folder / "dataset.toml")
     root = _image_root(folder, meta)
-    cases = tuple(case.within(root, meta["name"]) for case in read_cases(folder / "cases.jsonl"))
+    path = folder / "cases.jsonl"
+    stat = path.stat() if path.is_file() else None
+    cases = _cases(path, stat and (stat.st_mtime_ns, stat.st_size, stat.st_ino), root, meta["name"])
     return Dataset(meta["name"], meta["version"], meta["licence"], meta["provenance"], root, cases, folder)
+
+
+@lru_cache(maxsize=4)
+def _cases(path: Path, stamp: tuple[int, ...] | None, root: Path, name: str) -> tuple[Case, ...]:
+    """Read a dataset's cases, once as long as the file is the same; cases are frozen."""
+    return tuple(case.within(root, name) for case in read_cases(path))
 
 
 def _dataset_toml(path: Path) -> dict[str, Any]:

@@ -228,6 +228,12 @@ class Fingerprint:
         parts += [self._folder(folder) for folder in sorted(folders)]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
+    def datasets(self, notebook: Notebook, given: Mapping[str, Any]) -> list[str]:
+        """Return the folders of the datasets that a notebook run with these parameters rests on."""
+        words = _words({**notebook.parameters, **given}.values())
+        folders = {f for word in words for f in self._data(word)}
+        return sorted(str(f) for f in folders if (f / "cases.jsonl").is_file())
+
     def _data(self, word: str) -> Iterator[Path]:
         """Yield the dataset and cache folders that a parameter names, and the dataset of a cache."""
         name = re.fullmatch(r"[\w.-]+", word) is not None

@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from icgkit.errors import SchemaError
 from icgkit.paths import project_root
-from icgkit.pictures import render
+from icgkit.pictures import png_bytes, render, thumbnail
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
+    from PIL import Image
 
 SIGNIFICANT = 10
 """Significant digits of a float in a CSV: more would differ between processors."""
@@ -46,7 +47,7 @@ class TypesetTable(Protocol):
     def to_latex(self) -> str:
         """Return LaTeX source."""
 
-    def to_figure(self) -> Figure:
+    def to_picture(self) -> Image.Image:
         """Return the table as a picture."""
 
 
@@ -95,7 +96,7 @@ def save(
     figure : matplotlib Figure, optional
         Saved as PDF, SVG and PNG, then closed.
     table : optional
-        Anything with `to_html()`, `to_latex()` and `to_figure()`; saved as HTML, LaTeX and PNG.
+        Anything with `to_html()`, `to_latex()` and `to_picture()`; saved as HTML, LaTeX and PNG.
         At least one of `figure` and `table` is due; with both, the pictures are of the figure, and
         `id.table.thumb.png` is a small one of the table.
     caption : str
@@ -142,13 +143,13 @@ def save(
         shown = table.to_html()
         files[".html"] = _page(id, shown).encode()
         files[".tex"] = table.to_latex().encode()
-        pictures = render(table.to_figure(), full=figure is None)
+        picture = table.to_picture()
         if figure is None:
-            files |= pictures
+            files |= {".png": png_bytes(picture), ".thumb.png": thumbnail(picture)}
         else:
-            files[".table.thumb.png"] = pictures[".thumb.png"]
+            files[".table.thumb.png"] = thumbnail(picture)
     if figure is not None:
-        files |= render(figure, vector=True)
+        files |= render(figure)
         code = base64.b64encode(files[".thumb.png"]).decode()
         shown += f'<img alt="{html.escape(id)}" src="data:image/png;base64,{code}">'
     params = dict(params or {})

@@ -6,7 +6,11 @@ import contextlib
 import io
 import sys
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 THUMB_WIDTH = 900
 """Width of the small picture, pixels."""
@@ -14,26 +18,23 @@ THUMB_BYTES = 60_000
 """Most bytes of the small picture."""
 DPI = 200
 """Dots per inch of the PNG."""
+COMPRESSION = {"full": 3, "small": 6}
+"""Effort of compressing a PNG, 0 to 9: a drawing gains one part in forty beyond 3."""
 
 # Neither date nor software: both differ between runs or machines.
 _SILENT: dict[str, dict[str, Any]] = {
-    "png": {"Software": None},
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
 
 
-def render(figure: Any, *, vector: bool = False, full: bool = True) -> dict[str, bytes]:
-    """Render a figure, then close it.
+def render(figure: Any) -> dict[str, bytes]:
+    """Render a figure as PNG, SVG, PDF and small picture, then close it.
 
     Parameters
     ----------
     figure : matplotlib Figure
         Its layout is computed once and kept for all formats.
-    vector : bool
-        Whether SVG and PDF are wanted.
-    full : bool
-        Whether the large PNG is wanted; the small picture always is.
 
     Returns
     -------
@@ -41,70 +42,126 @@ def render(figure: Any, *, vector: bool = False, full: bool = True) -> dict[str,
         Ending (`.png`, `.thumb.png`, `.svg`, `.pdf`) to content.
     """
     import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from PIL import Image
 
-    kinds = ("png", *(("svg", "pdf") if vector else ()))
     files = {}
     with mpl.rc_context({"svg.hashsalt": "icgkit", "pdf.fonttype": 42}), _plain_fonts():
-        if figure.get_layout_engine() is not None:
-            figure.draw_without_rendering()
-        # The engine would draw everything once more for each format; set_layout_engine("none")
-        # leaves a placeholder that does the same.
+        FigureCanvasAgg(figure)  # One renderer, which remembers how wide texts are.
+        figure.dpi = DPI
+        if (engine := figure.get_layout_engine()) is not None and figure.axes:
+            figure._get_draw_artists(figure._get_renderer())  # Settles the aspects of the axes.
+            engine.execute(figure)
+        # The engine would lay out once more for each format; set_layout_engine("none") leaves a
+        # placeholder that does the same.
         figure._layout_engine = None
         box = figure.get_tightbbox().padded(0.1)
-        dpi = DPI if full else min(DPI, THUMB_WIDTH / box.width)
-        for kind in kinds:
+        for kind in ("rgba", "svg", "pdf"):
             stream = io.BytesIO()
-            figure.savefig(stream, format=kind, metadata=_SILENT[kind], dpi=dpi, bbox_inches=box)
+            figure.savefig(stream, format=kind, metadata=_SILENT.get(kind), dpi=DPI, bbox_inches=box)
             files[f".{kind}"] = stream.getvalue()
     if pyplot := sys.modules.get("matplotlib.pyplot"):
         pyplot.close(figure)
-    files[".thumb.png"] = thumbnail(files[".png"])
-    if not full:
-        del files[".png"]
-    return files
+    size = (int(box.width * DPI), int(box.height * DPI))
+    picture = Image.frombuffer("RGBA", size, files.pop(".rgba"))
+    return files | {".png": png_bytes(picture), ".thumb.png": thumbnail(picture)}
+
+
+def png_bytes(picture: Image.Image) -> bytes:
+    """Return a picture as PNG, without the alpha channel if all of it is opaque."""
+    if picture.mode == "RGBA" and picture.getchannel("A").getextrema() == (255, 255):
+        picture = picture.convert("RGB")
+    stream = io.BytesIO()
+    picture.save(stream, "PNG", compress_level=COMPRESSION["full"], dpi=(DPI, DPI))
+    return stream.getvalue()
+
+
+_SHAPING = ("GDEF", "GPOS", "GSUB", "MATH", "kern")
+_spare_fonts: dict[str, Any] = {}
+
+
+def keep_fonts() -> None:
+    """Read the fonts of figures, so that the first PDF of a process forked from this one need not."""
+    from fontTools import subset
+    from matplotlib.font_manager import findfont
+
+    for style in ("", ":bold", ":italic"):
+        path = findfont(f"DejaVu Sans{style}")
+        # From memory: forks would share an open file's position.
+        font = _load_plain(subset.load_font, io.BytesIO(Path(path).read_bytes()), subset.Options())
+        for tag in font.keys():  # noqa: SIM118 - no mapping
+            font[tag]  # Reads the table.
+        _spare_fonts[path] = font
+
+
+def _load_plain(load: Any, path: Any, options: Any, **kwargs: Any) -> Any:
+    font = load(path, options, **kwargs)
+    for tag in _SHAPING:
+        if tag in font:
+            del font[tag]
+    return font
 
 
 @contextlib.contextmanager
 def _plain_fonts() -> Iterator[None]:
     """Leave the tables for shaping text out of fonts that are put into a PDF.
 
-    A viewer places glyphs and shapes nothing; cutting these tables to the glyphs in use takes
-    longer than drawing the figure.
+    A viewer places glyphs and shapes nothing; reading these tables and cutting them to the glyphs
+    in use takes longer than drawing the figure.
     """
-    from fontTools.subset import Options
+    from fontTools import subset
 
-    before = Options._drop_tables_default
-    Options._drop_tables_default = [*before, "GDEF", "GPOS", "GSUB", "MATH", "kern"]
+    load = subset.load_font
+
+    def load_font(path: Any, options: Any, **kwargs: Any) -> Any:
+        # Subsetting changes a font: each spare one serves once.
+        return _spare_fonts.pop(path, None) or _load_plain(load, path, options, **kwargs)
+
+    subset.load_font = load_font
     try:
         yield
     finally:
-        Options._drop_tables_default = before
+        subset.load_font = load
 
 
-def thumbnail(png: bytes) -> bytes:
+def thumbnail(full: Image.Image) -> bytes:
     """Return a palette PNG at most 900 pixels wide and 60 KB large.
 
     Colours go first, width second; a picture that is small already is not enlarged.
     """
     from PIL import Image
 
-    full = Image.open(io.BytesIO(png))
-    rgba = full.convert("RGBA")
-    picture = Image.new("RGB", rgba.size, "white")
-    picture.paste(rgba, mask=rgba.getchannel("A"))
-    # Median cut keeps the exact colours of a drawing; the octree is quick and small for photographs.
-    cut, tree = Image.Quantize.MEDIANCUT, Image.Quantize.FASTOCTREE
-    tries = [(900, 256, cut), (900, 256, tree), (900, 64, tree), (720, 64, tree), (560, 64, tree)]
+    picture = full
+    if full.mode not in ("L", "RGB"):
+        rgba = full.convert("RGBA")
+        picture = Image.new("RGB", rgba.size, "white")
+        picture.paste(rgba, mask=rgba.getchannel("A"))
     content = b""
-    for width, colors, method in (*tries, (400, 48, tree), (240, 24, tree)):
+    for width, colors in ((900, 256), (900, 64), (720, 64), (560, 64), (400, 48), (240, 24)):
         wide = min(width, picture.width)
         size = (wide, max(1, round(picture.height * wide / picture.width)))
-        small = picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=3).quantize(
-            colors, method, dither=Image.Dither.NONE
-        )
         stream = io.BytesIO()
-        small.save(stream, "PNG", compress_level=9)
+        small = picture.resize(size, Image.Resampling.HAMMING)
+        _few_colors(small, colors).save(stream, "PNG", compress_level=COMPRESSION["small"])
         content = stream.getvalue()
         if len(content) <= THUMB_BYTES:
             break
     return content
+
+
+def _few_colors(picture: Image.Image, colors: int) -> Image.Image:
+    """Return a picture with a palette: 16 greys for text, median cuts for a drawing."""
+    from PIL import Image
+
+    if picture.mode == "L":
+        levels = picture.point([round(v / 17) for v in range(256)])
+        levels.putpalette([17 * i for i in range(16) for _ in range(3)])
+        return levels
+    if colors < 256:  # A photograph.
+        return picture.quantize(colors, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    # One pixel in nine is enough to choose colours.
+    sample = picture.resize((-(-picture.width // 3), -(-picture.height // 3)), Image.Resampling.NEAREST)
+    cuts = sample.quantize(colors, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    few = picture.quantize(palette=cuts, dither=Image.Dither.NONE)
+    few.putpalette([255 if v > 250 else v for v in few.getpalette() or ()])  # White stays white.
+    return few

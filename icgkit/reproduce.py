@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,7 +117,9 @@ def reproduce(
         # One more than processors: a kernel that starts waits for messages half of the time.
         workers = Workers(out, jobs or (os.cpu_count() or 1) + 1, cell_seconds)
         longest_first = sorted(stale, key=lambda n: -state.seconds(n.name))
-        for run in workers.run(longest_first, shared):
+        resting = Counter(d for n in stale for d in fingerprint.datasets(n, shared[n.name]))
+        several = [dataset for dataset, times in resting.items() if times > 1]
+        for run in workers.run(longest_first, shared, datasets=several):
             report.ran.append(run)
             state.record(run, keys[run.name])
     if stale or not (out / "index.html").is_file():

@@ -1,69 +1,117 @@
-"""A typeset table as a picture."""
+"""A typeset table as a picture, drawn with Pillow: text and rules need no plotting library."""
 
 from __future__ import annotations
 
 import textwrap
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from icgkit.pictures import DPI
+
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from PIL import Image
 
     from icgkit.tables import Table
 
 _EXTRA = 0.68
 """Height of each further line of a cell, in lines: wrapped text is set tighter than rows."""
+_LINE, _CHAR = 0.235 * DPI, 0.083 * DPI
+"""Height of a line and width of a column's character, pixels."""
+_BODY, _SMALL = 9.5, 8.0
+"""Sizes of type, points."""
+_CAP = 0.76
+"""Height of capitals, ems."""
+_MARGIN = 0.1 * DPI
 
 
-def draw_table(table: Table) -> Figure:
+class _Sheet:
+    """Texts and rules in characters and lines; the picture is as large as they need."""
+
+    def __init__(self) -> None:
+        self.texts: list[tuple[float, float, str, str, Any, int]] = []
+        self.rules: list[tuple[float, float, float, int]] = []
+        self.right = self.bottom = 0.0
+
+    def text(
+        self, x: float, y: float, text: str, align: str = "left", *, bold: bool = False, small: bool = False
+    ) -> None:
+        """Add lines of text whose first one has its top at `y`."""
+        size = _SMALL if small else _BODY
+        font, em = _font(bold, size), size * DPI / 72
+        for i, line in enumerate(text.split("\n")):
+            baseline = y * _LINE + (_CAP + i * _EXTRA * _LINE / (_BODY * DPI / 72)) * em
+            self.texts.append((x * _CHAR, baseline, line, align, font, 0x33 if small else 0))
+            share = {"left": 1.0, "center": 0.5, "right": 0.0}[align]
+            self.right = max(self.right, x * _CHAR + share * font.getlength(line))
+            self.bottom = max(self.bottom, baseline + 0.24 * em)
+
+    def rule(self, x0: float, x1: float, y: float, points: float) -> None:
+        """Add a horizontal line."""
+        self.rules.append((x0 * _CHAR, x1 * _CHAR, y * _LINE, max(1, round(points * DPI / 72))))
+        self.right, self.bottom = max(self.right, x1 * _CHAR), max(self.bottom, y * _LINE)
+
+    def picture(self) -> Image.Image:
+        """Draw all in black and grey on white."""
+        from PIL import Image, ImageDraw
+
+        size = (round(self.right + 2 * _MARGIN), round(self.bottom + 2 * _MARGIN))
+        picture = Image.new("L", size, 255)
+        pen = ImageDraw.Draw(picture)
+        for x0, x1, y, width in self.rules:
+            top = round(y + _MARGIN - width / 2)
+            pen.rectangle((round(x0 + _MARGIN), top, round(x1 + _MARGIN) - 1, top + width - 1), fill=0)
+        for x, y, line, align, font, grey in self.texts:
+            anchor = {"left": "ls", "center": "ms", "right": "rs"}[align]
+            pen.text((x + _MARGIN, round(y + _MARGIN)), line, fill=grey, font=font, anchor=anchor)
+        return picture
+
+
+def draw_table(table: Table) -> Image.Image:
     """Draw a table: one line a row, columns as wide as their longest cell."""
-    from matplotlib.figure import Figure
-
     rows = list(table.rows())
     texts = [[c.header for c in table.columns], *[[cell.text for cell in row] for row in rows]]
     wrapped = [[textwrap.fill(t, 46) for t in row] for row in texts]
     widths = [max(max(map(len, t.split("\n"))) for t in column) + 3 for column in zip(*wrapped, strict=True)]
-    heights = [1 + _EXTRA * max(t.count("\n") for t in row) for row in wrapped]
     total = max(sum(widths), 52)
+    sheet = _Sheet()
     caption = textwrap.fill(f"{table.id}. {table.caption}", int(total * 1.02))
-    notes = [textwrap.fill(n, int(total * 1.18)) for n in table.notes]
-    line, char = 0.235, 0.083
-    over = 1 if table.spanners else 0
-    n_lines = _EXTRA * caption.count("\n") + 1.9 + over + sum(heights) + 0.5 * len(heights) * 0.4 + 0.4
-    n_lines += sum(0.86 + _EXTRA * 0.86 * n.count("\n") for n in notes)
-    fig = Figure(figsize=(total * char + 0.3, n_lines * line + 0.25))
-    ax = fig.add_axes((0, 0, 1, 1))
-    ax.set_axis_off()
-    ax.set_xlim(-1.5, total + 1.5)
-    ax.set_ylim(n_lines + 0.5, -0.5)
-    style: dict[str, Any] = {"va": "top", "fontsize": 9.5}
-    ax.text(0, 0, caption, weight="bold", **style)
+    sheet.text(0, 0, caption, bold=True)
     y = _EXTRA * caption.count("\n") + 1.55
     left = [sum(widths[:i]) for i in range(len(widths))]
-    ax.plot([0, total], [y - 0.25] * 2, color="black", lw=1.2)
-    if over:
+    sheet.rule(0, total, y - 0.25, 1.2)
+    if table.spanners:
         start = 0
         for label, span in table.span_cells():
             x0, x1 = left[start], left[start] + sum(widths[start : start + span])
             if label:
-                ax.text((x0 + x1) / 2, y, label, ha="center", **style)
-                ax.plot([x0 + 1, x1 - 1], [y + 0.95] * 2, color="black", lw=0.6)
+                sheet.text((x0 + x1) / 2, y, label, "center")
+                sheet.rule(x0 + 1, x1 - 1, y + 0.95, 0.6)
             start += span
         y += 1.15
-    for i, (row, height) in enumerate(zip(wrapped, heights, strict=True)):
+    for i, row in enumerate(wrapped):
         for j, text in enumerate(row):
-            right = table.columns[j].align == "right"
-            heavy = i > 0 and rows[i - 1][j].bold
-            ax.text(
-                left[j] + (widths[j] - 2 if right else 0), y, text,
-                ha="right" if right else "left", weight="bold" if heavy else "normal", **style,
-            )  # fmt: skip
-        y += height + 0.2
+            align = table.columns[j].align
+            x = left[j] + (widths[j] - 2 if align == "right" else 0)
+            sheet.text(x, y, text, align, bold=i > 0 and rows[i - 1][j].bold)
+        y += 1.2 + _EXTRA * max(t.count("\n") for t in row)
         if i == 0:
-            ax.plot([0, total], [y - 0.12] * 2, color="black", lw=0.7)
+            sheet.rule(0, total, y - 0.12, 0.7)
             y += 0.1
-    ax.plot([0, total], [y - 0.02] * 2, color="black", lw=1.2)
+    sheet.rule(0, total, y - 0.02, 1.2)
     y += 0.25
-    for note in notes:
-        ax.text(0, y, note, va="top", fontsize=8, color="#333333")
+    for note in (textwrap.fill(n, int(total * 1.18)) for n in table.notes):
+        sheet.text(0, y, note, small=True)
         y += 0.86 + _EXTRA * 0.86 * note.count("\n")
-    return fig
+    return sheet.picture()
+
+
+@cache
+def _font(bold: bool, points: float) -> Any:
+    """Return the typeface of the figures, which comes with matplotlib."""
+    import matplotlib as mpl
+    from PIL import ImageFont
+
+    name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"
+    path = Path(mpl.get_data_path(), "fonts", "ttf", name)
+    return ImageFont.truetype(path, points * DPI / 72, layout_engine=ImageFont.Layout.BASIC)

@@ -18,7 +18,7 @@ from icgkit.errors import SchemaError
 if TYPE_CHECKING:
     import polars as pl
     from jinja2 import Template
-    from matplotlib.figure import Figure
+    from PIL import Image
 
 MISSING = "–"
 HEADERS = {
@@ -60,7 +60,7 @@ class Cell(NamedTuple):
 class Table:
     """A frame with caption, headers, number formats and notes; immutable.
 
-    In Jupyter it shows itself; `to_html`, `to_latex` and `to_figure` give the three forms.
+    In Jupyter it shows itself; `to_html`, `to_latex` and `to_picture` give the three forms.
     """
 
     id: str
@@ -92,10 +92,10 @@ class Table:
 
     def to_latex(self) -> str:
         """Return a `table` environment that needs the package booktabs."""
-        return _latex_template().render(table=self)
+        return latex_template().render(table=self)
 
-    def to_figure(self) -> Figure:
-        """Return the table drawn as a figure."""
+    def to_picture(self) -> Image.Image:
+        """Return the table drawn as an image."""
         from icgkit.table_figure import draw_table
 
         return draw_table(self)
@@ -276,7 +276,8 @@ def tex_escape(text: str) -> str:
 
 
 @cache
-def _latex_template() -> Template:
+def latex_template() -> Template:
+    """Return the template of a table in LaTeX, read once."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     env = Environment(

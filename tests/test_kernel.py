@@ -21,13 +21,14 @@ from icgkit.kernel import (
     kernel_env,
     warm_server,
 )
+from icgkit.paths import project_root
 
 needs_fork = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forked kernels need Linux")
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[KernelServer]:
-    with warm_server(POLARS_MAX_THREADS="1") as server:
+    with warm_server(str(project_root() / "data" / "cases" / "icg-teb"), POLARS_MAX_THREADS="1") as server:
         assert server is not None
         yield server
 
@@ -71,6 +72,16 @@ def test_libraries_are_loaded_before_the_first_cell(server: KernelServer) -> Non
     assert run(f"import sys; print(all(n in sys.modules for n in {names!r}))")[0] == "True"
     heavy = ("litellm", "onnxruntime", "cv2")
     assert run(f"import sys; print([n for n in {heavy!r} if n in sys.modules])")[0] == "[]"
+
+
+@needs_fork
+def test_datasets_templates_and_fonts_are_read_before_the_first_cell(server: KernelServer) -> None:
+    probe = (
+        "from icgkit import load, pictures, prompts, tables\n"
+        "print(load._cases.cache_info().currsize, prompts._shipped.cache_info().currsize,"
+        " tables.latex_template.cache_info().currsize, len(pictures._spare_fonts))"
+    )
+    assert run(probe) == ["1 1 1 3"]
 
 
 @needs_fork

@@ -49,6 +49,15 @@ def test_bom_crlf_and_unicode_line_separators_are_read(folder: Path, case: ig.Ca
     assert read_cases(path)[0] == case
 
 
+def test_cases_are_read_again_only_when_their_file_has_changed(folder: Path) -> None:
+    first = ig.load_dataset(folder)
+    assert ig.load_dataset(folder).cases is first.cases
+    path = folder / "cases.jsonl"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace(first.cases[0].id, "another-id"), encoding="utf-8")
+    assert ig.load_dataset(folder).cases[0].id == "another-id"
+
+
 def test_an_id_used_twice_names_both_lines(folder: Path, case: ig.Case) -> None:
     write_cases([case, case], folder / "cases.jsonl")
     with pytest.raises(SchemaError, match=r"line 2, case 'demo-1'.*first on line 1"):

@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
+from PIL import Image
 
 import icgkit as ig
 from icgkit.errors import SchemaError
@@ -23,10 +24,8 @@ class PlainTable:
     def to_latex(self) -> str:
         return "\\begin{tabular}{l}a\\end{tabular}"
 
-    def to_figure(self) -> Figure:
-        figure = plt.figure(figsize=(2, 1))
-        figure.text(0.1, 0.5, "a")
-        return figure
+    def to_picture(self) -> Image.Image:
+        return Image.new("L", (400, 200), 255)
 
 
 def draw() -> Figure:

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from icgkit.pictures import THUMB_BYTES, render, thumbnail
+from icgkit.pictures import DPI, THUMB_BYTES, _spare_fonts, keep_fonts, png_bytes, render, thumbnail
 
 
 def draw() -> Figure:
@@ -23,7 +23,7 @@ def draw() -> Figure:
 
 @pytest.fixture(scope="module")
 def files() -> dict[str, bytes]:
-    return render(draw(), vector=True)
+    return render(draw())
 
 
 def size(png: bytes) -> tuple[int, int]:
@@ -34,7 +34,7 @@ def size(png: bytes) -> tuple[int, int]:
 def test_same_figure_same_bytes(files: dict[str, bytes]) -> None:
     assert set(files) == {".png", ".svg", ".pdf", ".thumb.png"}
     before = plt.get_fignums()
-    assert render(draw(), vector=True) == files
+    assert render(draw()) == files
     assert plt.get_fignums() == before  # closed
 
 
@@ -62,16 +62,44 @@ def test_fonts_in_the_pdf_can_be_searched_and_hold_no_shaping_tables(files: dict
 def test_small_picture_is_wide_where_it_can_be(files: dict[str, bytes]) -> None:
     assert size(files[".thumb.png"])[0] == 900
     assert size(files[".png"])[0] > 900
-    alone = render(draw(), full=False)
-    assert set(alone) == {".thumb.png"}
-    assert 890 <= size(alone[".thumb.png"])[0] <= 900
+    assert size(thumbnail(Image.new("L", (300, 200), 255))) == (300, 200)
+
+
+def test_fonts_read_ahead_give_the_same_pdf(files: dict[str, bytes]) -> None:
+    keep_fonts()
+    assert len(_spare_fonts) == 3
+    assert render(draw()) == files
+    assert len(_spare_fonts) == 2  # Each serves once: cutting a font to its glyphs changes it.
+    _spare_fonts.clear()
+
+
+def test_layout_is_the_one_that_drawing_gives(files: dict[str, bytes]) -> None:
+    figure = draw()
+    figure.dpi = DPI
+    figure.draw_without_rendering()
+    box = figure.get_tightbbox().padded(0.1)
+    assert size(files[".png"]) == (int(box.width * DPI), int(box.height * DPI))
+
+
+def test_transparency_is_kept_and_an_opaque_picture_has_no_alpha_channel() -> None:
+    for alpha, mode in ((255, "RGB"), (100, "RGBA")):
+        with Image.open(io.BytesIO(png_bytes(Image.new("RGBA", (9, 9), (1, 2, 3, alpha))))) as picture:
+            assert picture.mode == mode
 
 
 def test_small_picture_of_a_noisy_photograph() -> None:
     noise = np.random.default_rng(1).integers(0, 256, (1200, 1600, 3), dtype=np.uint8)
-    stream = io.BytesIO()
-    Image.fromarray(noise).save(stream, "PNG", compress_level=1)
-    assert len(thumbnail(stream.getvalue())) <= THUMB_BYTES
+    assert len(thumbnail(Image.fromarray(noise))) <= THUMB_BYTES
+
+
+def test_small_picture_of_text_keeps_black_and_white_in_few_bytes() -> None:
+    page = Image.new("L", (1800, 600), 255)
+    page.paste(0, (0, 0, 900, 600))
+    with Image.open(io.BytesIO(thumbnail(page))) as picture:
+        assert picture.size == (900, 300)
+        assert len(picture.getcolors() or ()) <= 16
+        grey = picture.convert("L")
+        assert (grey.getpixel((0, 0)), grey.getpixel((899, 0))) == (0, 255)
 
 
 def test_white_stays_white(files: dict[str, bytes]) -> None:
