@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icgkit.metrics import _packed
+
 _KEEP = 30_000_000  # counts of a resampling plan that are kept for the next call with the same seed
-_CHUNK = 12_000_000  # counts multiplied at a time
+_CHUNK = 6_000_000  # counts drawn and multiplied at a time
+_SMALL = 1 << 12  # so many clusters are drawn with 16 bits, which reject too often for larger numbers
 
 
-def plan(n_clusters: int, n_resamples: int, seed: int) -> Iterator[NDArray[Any]]:
+def plan(n_clusters: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.uint8]]:
     """Yield blocks of resampling counts, one row a resample, one column a cluster.
 
     Every row sums to `n_clusters`. The same arguments give the same counts, whatever is measured,
     so that all cells of a table are resampled together and differences keep their pairing.
+    A count fits a byte: among 256 clusters or more, 256 draws of one are as good as impossible.
     """
     if n_clusters * n_resamples <= _KEEP:
         kept = _kept(n_clusters, n_resamples, seed)
@@ -31,29 +34,38 @@ def plan(n_clusters: int, n_resamples: int, seed: int) -> Iterator[NDArray[Any]]
 
 @lru_cache(maxsize=4)
 def _kept(n_clusters: int, n_resamples: int, seed: int) -> NDArray[np.uint8]:
-    blocks = [block.astype(np.uint8) for block in _draw(n_clusters, n_resamples, seed)]
-    return np.concatenate(blocks)
+    return np.concatenate(list(_draw(n_clusters, n_resamples, seed)))
 
 
-def _draw(n_clusters: int, n_resamples: int, seed: int) -> Iterator[NDArray[Any]]:
-    """Draw clusters with replacement and count them, in blocks that stay in the processor's cache."""
+def _draw(n_clusters: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.uint8]]:
+    """Draw clusters with replacement and count them, a few resamples at a time to stay in the cache."""
     rng = np.random.Generator(np.random.SFC64(seed))
-    small = n_clusters <= 1 << 12
-    step = max(1, (1 << 17 if small else _CHUNK) // max(n_clusters, 1))
-    dtype: Any = np.uint16 if small else np.uint32  # 16 bits reject too often for large numbers
+    small = n_clusters <= _SMALL
+    step = max(1, (1 << (17 if small else 19)) // max(n_clusters, 1))
+    size = max(1, _CHUNK // max(n_clusters, 1) // step) * step
     room = np.empty((step if small else 0, n_clusters), dtype=np.int64)
     offset = (np.arange(len(room), dtype=np.int64) * n_clusters)[:, None]
-    for start in range(0, n_resamples, step):
-        rows = min(step, n_resamples - start)
-        drawn = rng.integers(0, n_clusters, size=(rows, n_clusters), dtype=dtype)
-        if small:
-            place = np.add(drawn, offset[:rows], dtype=np.int64, casting="unsafe", out=room[:rows])
-            yield np.bincount(place.ravel(), minlength=rows * n_clusters).reshape(rows, n_clusters)
-            continue
-        block = np.empty((rows, n_clusters), dtype=np.float32)
-        for row, picks in zip(block, drawn, strict=True):
-            row[:] = np.bincount(picks, minlength=n_clusters)
+    for first in range(0, n_resamples, size):
+        block = np.empty((min(size, n_resamples - first), n_clusters), dtype=np.uint8)
+        for start in range(0, len(block), step):
+            part = block[start : start + step]
+            if small:
+                drawn = rng.integers(0, n_clusters, size=part.shape, dtype=np.uint16)
+                place = room[: len(part)]
+                np.add(drawn, offset[: len(part)], dtype=np.int64, casting="unsafe", out=place)
+                part[:] = np.bincount(place.ravel(), minlength=part.size).reshape(part.shape)
+            else:
+                _count(rng.integers(0, n_clusters, size=part.shape, dtype=np.uint32), part)
         yield block
+
+
+def _count(drawn: NDArray[Any], counts: NDArray[np.uint8]) -> None:
+    """As a sparse matrix that becomes dense: entries of one place add up, in bytes that stay cached."""
+    from scipy.sparse import csr_array
+
+    ones = np.ones(drawn.size, dtype=np.uint8)
+    ends = np.arange(0, drawn.size + 1, drawn.shape[1], dtype=np.int32)
+    csr_array((ones, drawn.ravel().view(np.int32), ends), shape=drawn.shape).toarray(out=counts)
 
 
 def draw_sums(
@@ -75,54 +87,45 @@ def draw_rows(
     n_clusters = sums.shape[1]
     if not n_clusters:
         return np.zeros((1, n_resamples)), np.zeros(len(sums), dtype=np.int64)
-    unique, index = _unique_rows(sums)
+    unique, index = _packed.unique_rows(sums)
     flat = (unique == unique[:, :1]).all(axis=1)
     moving = np.flatnonzero(~flat)
     rows = np.empty((unique.shape[0], n_resamples))
     rows[flat] = unique[flat, :1] * n_clusters
     if not len(moving):
         return rows, index
-    # Sums of whole numbers are exact in any order, so that the draws do not depend on the machine.
     whole, scale = _whole(unique[moving])
-    top = np.abs(whole).max() * n_clusters
-    dtype: Any = np.float32 if top < 1 << 24 else np.float64
-    transposed = np.ascontiguousarray(whole.T, dtype=dtype)
+    factors, order = _packed.pack(whole, scale)
     bar = _bar(n_clusters, n_resamples) if progress else None
     start = 0
     for block in plan(n_clusters, n_resamples, seed):
         end = start + block.shape[0]
-        rows[moving, start:end] = (block.astype(dtype, copy=False) @ transposed).T
+        _packed.product(block, factors, order, rows[:, start:end], moving)
         start = end
         if bar is not None:
             bar.update(block.shape[0])
     if bar is not None:
         bar.close()
     for i, divisor in zip(moving, scale, strict=True):
-        if divisor != 1:
+        if divisor > 1:
             rows[i] /= divisor
     return rows, index
 
 
-def _whole(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Scale rows of fractions with small denominators to whole numbers; return them and the scales."""
-    scaled, scale = rows.copy(), np.ones(len(rows))
+def _whole(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Scale rows of fractions with small denominators to whole numbers; return them and the scales.
+
+    A row for which no scale is found keeps its values and has scale 0.
+    """
+    scaled, scale = rows.copy(), np.zeros(len(rows), dtype=np.int64)
     for i, row in enumerate(rows):
         for divisor in (1, 12, 60, 840, 27720, 360360):  # least common multiples of 1 .. n
             times = row * divisor
-            if (np.abs(times - np.rint(times)) < 1e-7).all():
-                scaled[i], scale[i] = np.rint(times), divisor
+            near = np.rint(times)
+            if (np.abs(times - near) <= 1e-12 * np.abs(times)).all():
+                scaled[i], scale[i] = near, divisor
                 break
     return scaled, scale
-
-
-def _unique_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Drop repeated rows, keeping the order of first appearance."""
-    seen: dict[bytes, int] = {}
-    marks = (blake2b(row.tobytes()).digest() for row in rows)
-    inverse = np.array([seen.setdefault(mark, len(seen)) for mark in marks], dtype=np.int64)
-    first = np.zeros(len(seen), dtype=np.int64)
-    first[inverse[::-1]] = np.arange(len(rows))[::-1]
-    return rows[first], inverse
 
 
 def _bar(n_clusters: int, n_resamples: int) -> Any:
