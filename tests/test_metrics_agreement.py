@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from icgkit import metrics
 from icgkit.errors import SchemaError, UnknownName
+from icgkit.metrics.agreement import _number
 
 
 def judges(pairs: list[tuple[bool | None, bool | None]]) -> pl.DataFrame:
@@ -105,3 +107,51 @@ def test_properties(pairs: list[tuple[bool | None, bool | None]]) -> None:
         value, low, high = got[name], got[f"{name}_low"], got[f"{name}_high"]
         assert value is None or math.isfinite(value)
         assert low is None or low <= value <= high
+
+
+def test_matching_takes_any_order_and_any_gap() -> None:
+    # Verdicts of both judges on keys of several columns, some null, one side shuffled and with holes.
+    rng = np.random.default_rng(3)
+    keys = [
+        {
+            "case_id": f"c{i // 6}",
+            "node_id": f"n{i % 3}",
+            "sample": i % 2,
+            "condition": [None, "x", "y"][i % 3],
+        }
+        for i in range(120)
+    ]
+    a = pl.DataFrame(keys).with_columns(judge=pl.lit("a"), found=pl.Series(rng.random(120) < 0.6))
+    b = pl.DataFrame(keys).with_columns(judge=pl.lit("b"), found=pl.Series(rng.random(120) < 0.5))
+    b = b.filter(pl.Series(rng.random(120) < 0.8)).sample(fraction=1, shuffle=True, seed=1)
+    key = ["case_id", "node_id", "sample", "condition"]
+    said = {row[:4]: row[4] for row in b.select(*key, "found").iter_rows()}
+    want: dict[object, list[int]] = {}
+    for *k, found in a.select(*key, "found").iter_rows():
+        cell = want.setdefault(k[3], [0, 0, 0, 0, 0])
+        other = said.get(tuple(k))
+        cell[4 if other is None else 2 * (not found) + (not other)] += 1
+    for ci in (None, "bootstrap"):
+        got = metrics.agreement(pl.concat([a, b]), by="condition", ci=ci, n_resamples=20)  # type: ignore[arg-type]
+        assert got["condition"].to_list() == ["x", "y", None]
+        for row in got.iter_rows(named=True):
+            names = ["n_both", "n_a_only", "n_b_only", "n_neither", "n_missing"]
+            assert [row[n] for n in names] == want[row["condition"]]
+    once = metrics.agreement(pl.concat([a, b]), by="condition", n_resamples=20)
+    assert metrics.agreement(pl.concat([b, a]), by="condition", n_resamples=20).equals(once)
+
+
+def test_keys_of_the_same_order_need_no_join_and_give_the_same() -> None:
+    frame = judges(table(20, 5, 10, 15))
+    want = metrics.agreement(frame, n_resamples=50)
+    assert metrics.agreement(frame.sort("judge"), n_resamples=50).equals(want)
+    mixed = pl.concat([frame.filter(judge="a"), frame.filter(judge="b").reverse()])
+    assert metrics.agreement(mixed, n_resamples=50).equals(want)
+
+
+def test_numbers_of_keys_stay_apart_beyond_64_bits() -> None:
+    top = (1 << 32) - 2
+    rows = [(top, 1, top), (top, 2, top), (top, 1, top), (1, 1, 1), (top, 1, 1), (1, top, top), (0, top, top)]
+    codes = {str(i): np.array(c, dtype=np.uint32) for i, c in enumerate(zip(*rows, strict=True))}
+    got = _number(codes, ["0", "1", "2"]).tolist()
+    assert [got.index(n) for n in got] == [rows.index(r) for r in rows]

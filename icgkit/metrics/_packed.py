@@ -31,9 +31,9 @@ class Field(NamedTuple):
 
 
 class Factor(NamedTuple):
-    """What the counts of some clusters are multiplied with; without fields the columns are the rows."""
+    """What the counts of clusters from `first` on are multiplied with; without fields, row by row."""
 
-    clusters: slice
+    first: int
     columns: NDArray[np.float64]
     fields: list[Field]
     rows: NDArray[np.int64]
@@ -58,11 +58,11 @@ def pack(
         order, ends = _classes(rows[counted].max(axis=0))
         rows = rows[:, order]
     if len(plain):
-        factors.append(Factor(slice(None), np.ascontiguousarray(rows[plain].T), [], plain))
+        factors.append(Factor(0, np.ascontiguousarray(rows[plain].T), [], plain))
     for start, end in pairwise(ends):
         part = rows[packed, start:end].astype(np.int64)
         if part.any():
-            factors.append(Factor(slice(start, end), *_fields(part, packed, n_clusters), packed))
+            factors.append(Factor(start, *_fields(part, packed, n_clusters), packed))
     return factors, order
 
 
@@ -118,14 +118,10 @@ def product(
     """Multiply (resamples, clusters) counts with the factors into rows `names` of (rows, resamples)."""
     out[names] = 0
     step = max(256, _ROOM // counts.shape[1])
-    room = np.empty((min(step, len(counts)), counts.shape[1]))
     for start in range(0, len(counts), step):
-        part = counts[start : start + step]
-        dense = room[: len(part)]
-        np.copyto(dense, part if order is None else np.take(part, order, axis=1))
-        into = out[:, start : start + step]
+        part, into = counts[start : start + step], out[:, start : start + step]
         for factor in factors:
-            got = _times(dense[:, factor.clusters], factor.columns).T
+            got = _times(part, factor, order).T
             if not factor.fields:
                 into[names[factor.rows]] = got
                 continue
@@ -136,15 +132,21 @@ def product(
                     into[names[row]] += value if times == 1 else value * times
 
 
-def _times(dense: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Multiply in pieces that are too small for threads."""
-    depth, width = columns.shape
-    out = np.zeros((len(dense), width))
+def _times(counts: NDArray[np.uint8], factor: Factor, order: NDArray[np.int64] | None) -> NDArray[np.float64]:
+    """Multiply in pieces that stay in the cache and are too small for threads."""
+    depth, width = factor.columns.shape
+    out = np.zeros((len(counts), width))
     deep = max(1, min(depth, _THREAD // (_HIGH * width)))
     high = max(1, _THREAD // (deep * width))
-    end = len(dense) // high * high
+    end = len(counts) // high * high
     for start in range(0, depth, deep):
-        left, right = dense[:, start : start + deep], columns[start : start + deep]
-        out[:end] += (left[:end].reshape(-1, high, left.shape[1]) @ right).reshape(end, width)
+        stop = min(start + deep, depth)
+        first = factor.first + start
+        if order is None:
+            left = counts[:, first : first + stop - start].astype(np.float64)
+        else:
+            left = np.take(counts, order[first : first + stop - start], axis=1).astype(np.float64)
+        right = factor.columns[start:stop]
+        out[:end] += (left[:end].reshape(-1, high, stop - start) @ right).reshape(end, width)
         out[end:] += left[end:] @ right
     return out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from math import isfinite
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError, UnknownName
-from icgkit.metrics import _input, _rates, _resample
+from icgkit.metrics import _input, _resample
 from icgkit.metrics.paired import KEY
 
 Floats = NDArray[np.float64]
@@ -92,7 +93,7 @@ def agreement(
     key = list(on) if on is not None else [c for c in KEY if c in got.columns and c != rater]
     unit = ["dataset", cluster] if "dataset" in got.columns and cluster != "dataset" else [cluster]
     key = list(dict.fromkeys([*by, *key, *unit]))
-    slim = got.select(*key, pl.col(rater).cast(pl.String), _input.binary(got, value).alias("_v"))
+    slim = got.select(pl.col(rater).cast(pl.String), _input.binary(got, value).alias("_v"))
     known = sorted(slim[rater].unique().to_list())
     chosen = known if judges is None else list(judges)
     for name in chosen:
@@ -100,38 +101,71 @@ def agreement(
             raise UnknownName.among("judge in the judgments", name, known)
     if len(chosen) < 2:
         raise SchemaError("agreement needs two judges", got=chosen, allowed="two or more")
+    groups = list(dict.fromkeys([*by, *unit])) if ci else by
+    codes = _codes(got, key)
+    slim = slim.with_columns(_key=_number(codes, key), _g=_number(codes, groups))
+    named = slim.select("_g").with_columns(got.select(groups)).unique("_g")
     parts = [
-        _pair(slim, a, b, by, key, unit, rater, ci, level, n_resamples, seed, cluster)
+        _pair(slim, named, a, b, by, key, unit, rater, ci, level, n_resamples, seed, cluster)
         for a, b in combinations(chosen, 2)
     ]
     return pl.concat(parts)
 
 
+def _codes(frame: pl.DataFrame, names: list[str]) -> dict[str, NDArray[np.uint32]]:
+    """Number the values of every column from 1 on; null is 0."""
+    codes = [
+        pl.col(n)
+        .cast(pl.String)
+        .cast(pl.Categorical(pl.Categories.random()))
+        .to_physical()
+        .add(1)
+        .fill_null(0)
+        for n in names
+    ]
+    return {name: series.to_numpy() for name, series in frame.select(codes).to_dict().items()}
+
+
+def _number(codes: dict[str, NDArray[np.uint32]], names: list[str]) -> NDArray[np.int64]:
+    """Give rows that agree in the columns `names` the same number, and other rows other numbers."""
+    number, room = np.zeros(len(next(iter(codes.values()))), dtype=np.int64), 1
+    for name in names:
+        size = int(codes[name].max(initial=0)) + 1
+        if room * size >= 1 << 63:
+            number = np.unique(number, return_inverse=True)[1]
+            room = int(number.max()) + 1
+        number, room = number * size + codes[name], room * size
+    return number
+
+
 def _pair(
-    slim: pl.DataFrame, a: str, b: str, by: list[str], key: list[str], unit: list[str], rater: str,
-    ci: str | None, level: float, n_resamples: int, seed: int, cluster: str,
+    slim: pl.DataFrame, named: pl.DataFrame, a: str, b: str, by: list[str], key: list[str], unit: list[str],
+    rater: str, ci: str | None, level: float, n_resamples: int, seed: int, cluster: str,
 ) -> pl.DataFrame:  # fmt: skip
     sides = []
     for judge, column in ((a, "_a"), (b, "_b")):
-        sides.append(slim.filter(pl.col(rater) == judge).select(*key, pl.col("_v").alias(column)))
-    joined = sides[0].join(sides[1], on=key, how="full", coalesce=True, nulls_equal=True)
-    if joined.height > sides[0].height + sides[1].height or any(
-        s.height > 1 and s.select(key).is_duplicated().any() for s in sides
-    ):
+        sides.append(slim.filter(pl.col(rater) == judge).select("_key", "_g", pl.col("_v").alias(column)))
+    if any(s["_key"].n_unique() < s.height for s in sides):
         raise SchemaError(
             f"a judge has several verdicts on one {', '.join(key)}", remedy="name the key columns in on="
         )
+    if sides[0]["_key"].equals(sides[1]["_key"]):
+        joined = sides[0].with_columns(sides[1]["_b"])
+    else:
+        joined = sides[0].join(sides[1], on="_key", how="full").with_columns(pl.coalesce("_g", "_g_right"))
     x, y = pl.col("_a"), pl.col("_b")
     whole = x.is_not_null() & y.is_not_null()
-    groups = list(dict.fromkeys([*by, *unit]))
+    groups = named.columns[1:]
     tallies = (
-        joined.group_by(groups)
+        joined.group_by("_g")
         .agg(
             n_both=(x & y).sum(), n_a_only=(x & ~y).sum(), n_b_only=(~x & y).sum(), n_neither=(~x & ~y).sum(),
             n_pairs=whole.sum(), n_missing=((x.is_not_null() | y.is_not_null()) & ~whole).sum(),
         )
-        .sort(groups, nulls_last=True)
+        .join(named, on="_g")
+        .drop("_g")
     )  # fmt: skip
+    tallies = tallies.sort(groups, nulls_last=True) if groups else tallies
     counts = ["n_both", "n_a_only", "n_b_only", "n_neither", "n_pairs", "n_missing"]
     cells = tallies.group_by(by, maintain_order=True) if by else None
     total = cells.agg(pl.col(counts).sum()) if cells is not None else tallies.select(pl.col(counts).sum())
@@ -142,22 +176,21 @@ def _pair(
     rates = [_resample.ratio(table[0] + table[i], n) for i in (1, 2)]
     columns: dict[str, Any] = {"judge_a": [a] * total.height, "judge_b": [b] * total.height}
     for name in COEFFICIENTS:
-        columns[name] = _rates.nullable(values[name])
+        columns[name] = _nullable(values[name])
         for side, bound in zip(("low", "high"), bounds[name], strict=True):
-            columns[f"{name}_{side}"] = _rates.nullable(bound)
-    columns |= {"rate_a": _rates.nullable(rates[0]), "rate_b": _rates.nullable(rates[1])}
-    columns["rate_gap"] = _rates.nullable(rates[0] - rates[1])
+            columns[f"{name}_{side}"] = _nullable(bound)
+    columns |= {"rate_a": _nullable(rates[0]), "rate_b": _nullable(rates[1])}
+    columns["rate_gap"] = _nullable(rates[0] - rates[1])
     columns |= {c: total[c].cast(pl.Int64) for c in counts}
     how = f"percentile bootstrap over {cluster}, B={n_resamples}, seed={seed}" if ci else "no interval"
     columns["method"] = [how] * total.height
     columns["status"] = [_status(values, i, n[i], bounds, ci) for i in range(total.height)]
-    floats = [
-        c
-        for c in columns
-        if isinstance(columns[c], list) and c not in ("judge_a", "judge_b", "method", "status")
-    ]
-    result = pl.DataFrame(columns, schema_overrides=dict.fromkeys(floats, pl.Float64))
+    result = pl.DataFrame(columns)
     return pl.concat([total.select(by), result], how="horizontal") if by else result
+
+
+def _nullable(values: Floats) -> pl.Series:
+    return pl.Series([x if isfinite(x) else None for x in values.tolist()], dtype=pl.Float64)
 
 
 def coefficients(table: Floats) -> dict[str, Floats]:
