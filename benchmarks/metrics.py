@@ -7,7 +7,7 @@
 Scale 1 is 37,248 rows: 461 cases, 776 nodes, 4 models, 12 conditions. Every measurement runs in a
 process of its own; seconds are wall time, `cpu` is processor time (the steadier one on a shared
 machine), memory is the peak of the process. Some of the slow ones are measured on a part and scaled
-up; the table says so.
+up; the table says so. Below the table: the bootstrap by phase, and beside the other libraries.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from benchmarks import metrics_bootstrap
 from benchmarks.metrics_data import files, judgments
-
-B = 10_000
 
 
 def recall_polars_memory(scale: int, folder: Path) -> Callable[[], Any]:
@@ -55,119 +54,6 @@ def recall_ours(scale: int, folder: Path) -> Callable[[], Any]:
     lazy = pl.scan_parquet(files(scale, folder))
     frame = lazy.collect() if scale == 1 else lazy
     return lambda: metrics.recall(frame, average=("macro", "micro"), ci=None)
-
-
-def _case_means(scale: int, folder: Path) -> np.ndarray:
-    frame = pl.read_parquet(files(scale, folder))
-    cases = frame.group_by("model", "condition", "case_id").agg(pl.col("found").mean())
-    return cases.pivot(["model", "condition"], index="case_id", values="found").drop("case_id").to_numpy()
-
-
-def bootstrap_ours(scale: int, folder: Path) -> Callable[[], Any]:
-    from icgkit import metrics
-    from icgkit.metrics import _resample
-
-    frame = pl.read_parquet(files(scale, folder), columns=["case_id", "model", "condition", "found"])
-
-    def run() -> None:
-        _resample._kept.cache_clear()
-        metrics.recall(frame, average=("macro", "micro"), n_resamples=B)
-        metrics.differences(frame, reference="condition_00", n_resamples=B)
-
-    return run
-
-
-def bootstrap_ours_macro(scale: int, folder: Path) -> Callable[[], Any]:
-    """As `bootstrap_ours_sums`, macro alone, which is what the other libraries are asked for."""
-    from icgkit.metrics import _rates, _resample
-
-    frame = pl.read_parquet(files(scale, folder), columns=["case_id", "model", "condition", "found"])
-    rates = _rates.prepare(frame, value="found", by=["model", "condition"], pooling=None, cluster="case_id")
-
-    def run() -> None:
-        _resample._kept.cache_clear()
-        rates.draws(["macro"], B, 42)
-
-    return run
-
-
-def bootstrap_ours_sums(scale: int, folder: Path) -> Callable[[], Any]:
-    """The part that compares with the bare product: from counted cases to draws, macro and micro."""
-    from icgkit.metrics import _rates, _resample
-
-    frame = pl.read_parquet(files(scale, folder), columns=["case_id", "model", "condition", "found"])
-    rates = _rates.prepare(frame, value="found", by=["model", "condition"], pooling=None, cluster="case_id")
-
-    def run() -> None:
-        _resample._kept.cache_clear()
-        rates.draws(["macro", "micro"], B, 42)
-
-    return run
-
-
-def bootstrap_draws_only(scale: int, folder: Path) -> Callable[[], Any]:
-    from icgkit.metrics import _resample
-
-    def run() -> None:
-        for _ in _resample._draw(461 * scale, B, 42):
-            pass
-
-    return run
-
-
-def bootstrap_product(scale: int, folder: Path) -> Callable[[], Any]:
-    means = _case_means(scale, folder)
-
-    def run() -> None:
-        counts = np.random.default_rng(0).multinomial(len(means), np.full(len(means), 1 / len(means)), size=B)
-        draws = counts @ means / len(means)
-        np.quantile(draws, [0.025, 0.975], axis=0)
-
-    return run
-
-
-def bootstrap_arch(scale: int, folder: Path) -> Callable[[], Any]:
-    from arch.bootstrap import IIDBootstrap
-
-    means = _case_means(scale, folder)
-    return lambda: IIDBootstrap(means, seed=np.random.default_rng(0)).conf_int(
-        lambda x: x.mean(axis=0), reps=B, method="percentile"
-    )
-
-
-def bootstrap_scipy_cells(scale: int, folder: Path) -> Callable[[], Any]:
-    from scipy.stats import bootstrap
-
-    means = _case_means(scale, folder)
-
-    def run() -> None:
-        for column in means.T:
-            bootstrap((column,), np.mean, n_resamples=B, method="percentile", rng=np.random.default_rng(0))
-
-    return run
-
-
-def bootstrap_scipy_once(scale: int, folder: Path) -> Callable[[], Any]:
-    from scipy.stats import bootstrap
-
-    means = _case_means(scale, folder)
-    return lambda: bootstrap(
-        (means,), np.mean, n_resamples=B, axis=0, method="percentile", batch=50, rng=np.random.default_rng(0)
-    )
-
-
-def bootstrap_pandas(scale: int, folder: Path) -> Callable[[], Any]:
-    import pandas as pd
-
-    wide = pd.DataFrame(_case_means(scale, folder))
-
-    def run() -> None:
-        rng = np.random.default_rng(0)
-        for _ in range(B // 50):
-            for column in wide.columns:
-                wide[column].sample(frac=1, replace=True, random_state=rng).mean()
-
-    return run
 
 
 def _core(scale: int, folder: Path) -> pl.DataFrame:
@@ -237,6 +123,7 @@ def _wide(both: pl.DataFrame) -> pl.DataFrame:
 
 
 # Name: what, the library it stands for, factor that scales the measured part up, scales it runs at.
+# A factor of 0 is the scale: so much fewer resamples are measured.
 TASKS: dict[str, tuple[str, str, float, tuple[int, ...]]] = {
     "recall_ours": ("recall, macro and micro", "icgkit", 1, (1, 100, 1000)),
     "recall_polars_memory": ("recall, macro and micro", "polars in memory", 1, (1, 100)),
@@ -247,12 +134,13 @@ TASKS: dict[str, tuple[str, str, float, tuple[int, ...]]] = {
         1,
         (1, 100),
     ),
-    "bootstrap_ours_sums": ("bootstrap of 48 cells", "icgkit, macro and micro", 1, (1, 100)),
+    "bootstrap_ours_sums": ("bootstrap of 48 cells", "icgkit, macro and micro", 1, (1, 100, 1000)),
+    "bootstrap_phases": ("bootstrap of 48 cells", "icgkit, with intervals, by phase", 1, (1, 100, 1000)),
     "bootstrap_ours_macro": ("bootstrap of 48 cells", "icgkit, macro", 1, (1,)),
-    "bootstrap_draws_only": ("bootstrap of 48 cells", "icgkit, drawing alone", 1, (1, 100)),
-    "bootstrap_product": ("bootstrap of 48 cells", "product of counts (numpy), macro", 1, (1,)),
-    "bootstrap_arch": ("bootstrap of 48 cells", "arch, macro", 1, (1,)),
-    "bootstrap_scipy_once": ("bootstrap of 48 cells", "scipy in one call, macro", 1, (1,)),
+    "bootstrap_draws_only": ("bootstrap of 48 cells", "icgkit, drawing alone", 1, (1, 100, 1000)),
+    "bootstrap_product": ("bootstrap of 48 cells", "product of counts (numpy), macro", 0, (1, 100, 1000)),
+    "bootstrap_arch": ("bootstrap of 48 cells", "arch, macro", 0, (1, 100, 1000)),
+    "bootstrap_scipy_once": ("bootstrap of 48 cells", "scipy in one call, macro", 0, (1, 100, 1000)),
     "bootstrap_scipy_cells": ("bootstrap of 48 cells", "scipy per cell, macro", 1, (1,)),
     "bootstrap_pandas": ("bootstrap of 48 cells", "pandas loop, macro (1/50 measured)", 50, (1,)),
     "gee_ours": ("GEE", "icgkit", 1, (1, 100)),
@@ -264,17 +152,29 @@ TASKS: dict[str, tuple[str, str, float, tuple[int, ...]]] = {
 BASE = {"recall": "recall_ours", "bootstrap": "bootstrap_ours_sums", "gee": "gee_ours", "kappa": "kappa_ours"}
 
 
-def measure(task: str, scale: int, folder: Path) -> dict[str, float]:
-    """Run one task in this process and return seconds, processor seconds and peak memory."""
-    run = globals()[task](scale, folder)
+def measure(task: str, scale: int, folder: Path) -> dict[str, Any]:
+    """Run one task in this process and return seconds, processor seconds, peak memory, and phases."""
+    run = getattr(metrics_bootstrap, task, None) or globals()[task]
+    run = run(scale, folder)
     times = 3 if scale == 1 and not task.startswith(("bootstrap_scipy_cells", "bootstrap_pandas")) else 1
-    best = (float("inf"), float("inf"))
+    best: tuple[float, float, Any] = (float("inf"), float("inf"), None)
     for _ in range(times):
         wall, cpu = time.perf_counter(), time.process_time()
-        run()
-        best = min(best, (time.perf_counter() - wall, time.process_time() - cpu))
+        got = run()
+        spent = (time.perf_counter() - wall, time.process_time() - cpu, got)
+        best = min(best, spent, key=lambda s: s[1])
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"seconds": best[0], "cpu": best[1], "memory": memory}
+    phases = best[2] if task == "bootstrap_phases" else None
+    return {"seconds": best[0], "cpu": best[1], "memory": memory, "phases": phases}
+
+
+def apart(task: str, scale: int, folder: Path) -> dict[str, Any]:
+    """Measure a task in a process of its own; a part that was measured is scaled up."""
+    command = [sys.executable, "-m", "benchmarks.metrics", "--task", task, "--scale", str(scale)]
+    done = subprocess.run([*command, "--folder", str(folder)], capture_output=True, text=True, check=True)
+    got = json.loads(done.stdout.splitlines()[-1])
+    factor = TASKS[task][2] or scale
+    return got | {"seconds": got["seconds"] * factor, "cpu": got["cpu"] * factor}
 
 
 def main() -> None:
@@ -292,19 +192,17 @@ def main() -> None:
         print(json.dumps(measure(options.task, options.scale, options.folder)))
         return
     files(options.scale, options.folder)
-    rows = []
+    rows, measured = [], {}
     for task, (what, library, factor, scales) in TASKS.items():
         if options.scale not in scales or not task.startswith(options.only):
             continue
-        command = [sys.executable, "-m", "benchmarks.metrics", "--task", task, "--scale", str(options.scale)]
-        done = subprocess.run(
-            [*command, "--folder", str(options.folder)], capture_output=True, text=True, check=True
-        )
-        got = json.loads(done.stdout.splitlines()[-1])
+        got = measured[task] = apart(task, options.scale, options.folder)
+        if not factor and options.scale > 1:
+            library += f" (1/{options.scale} measured)"
         rows.append(
             {
-                "scale": options.scale, "task": what, "library": library, "seconds": got["seconds"] * factor,
-                "cpu": got["cpu"] * factor, "memory_mb": got["memory"], "name": task,
+                "scale": options.scale, "task": what, "library": library, "seconds": got["seconds"],
+                "cpu": got["cpu"], "memory_mb": got["memory"], "name": task,
             }
         )  # fmt: skip
         print(f"{task}: {rows[-1]['seconds']:.3f} s", file=sys.stderr)
@@ -324,6 +222,7 @@ def main() -> None:
         tbl_hide_column_data_types=True,
     ):
         print(table.drop("name"))
+    print(metrics_bootstrap.report(measured))
     if options.csv:
         if options.csv.is_file():
             table = pl.concat([pl.read_csv(options.csv), table.drop("name")])

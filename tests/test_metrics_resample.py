@@ -164,3 +164,19 @@ def test_long_runs_show_their_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_resample, "_bar", lambda *_: Bar())
     _resample.draw_rows(np.arange(9.0)[None], 50, 1, progress=True)
     assert seen == [50, -1]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(1, 80), st.floats(0.01, 0.99), st.integers(1, 20), st.integers(0, 99))
+def test_percentiles_are_those_of_numpy_to_the_last_bit(n: int, level: float, kinds: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    draws = rng.integers(0, kinds, (3, n)) / 7 * rng.choice([1.0, np.pi])
+    draws[1, rng.random(n) < 0.3] = np.nan
+    kept = draws.copy()
+    low, high, undefined = _resample.percentile(draws, level)
+    np.testing.assert_array_equal(draws, kept)
+    assert undefined.tolist() == np.isnan(draws).sum(axis=1).tolist()
+    for i, row in enumerate(draws):
+        whole = row[~np.isnan(row)]
+        want = np.quantile(whole, [(1 - level) / 2, (1 + level) / 2]) if len(whole) else [np.nan, np.nan]
+        np.testing.assert_array_equal([low[i], high[i]], want)

@@ -155,11 +155,32 @@ def percentile(
     low, high = np.full(len(draws), np.nan), np.full(len(draws), np.nan)
     whole = undefined == 0
     if whole.any():
-        low[whole], high[whole] = np.quantile(draws[whole], tails, axis=1)
+        low[whole], high[whole] = _quantiles(draws[whole], *tails)
     for i in np.flatnonzero(~whole & (undefined < draws.shape[1])):
         row = draws[i]
-        low[i], high[i] = np.quantile(row[~np.isnan(row)], tails)
+        low[i : i + 1], high[i : i + 1] = _quantiles(row[~np.isnan(row)][None, :], *tails)
     return low, high, undefined
+
+
+def _quantiles(
+    draws: NDArray[np.float64], lower: float, upper: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Do as np.quantile does, by two partitions at one place each, which are fast; reorders `draws`."""
+    last = draws.shape[1] - 1
+    below, above = int(lower * last), int(upper * last)
+    draws.partition(above, axis=1)
+    high = draws[:, above].copy()
+    after = draws[:, above + 1 :].min(axis=1) if above < last else high
+    first, second = high, after
+    if below < above:
+        rest = draws[:, : above + 1]
+        rest.partition(below, axis=1)
+        first, second = rest[:, below], rest[:, below + 1 :].min(axis=1)
+    return _between(first, second, lower * last - below), _between(high, after, upper * last - above)
+
+
+def _between(a: NDArray[np.float64], b: NDArray[np.float64], share: float) -> NDArray[np.float64]:
+    return a + (b - a) * share if share < 0.5 else b - (b - a) * (1 - share)
 
 
 def wilson(p: float, n: float, level: float) -> tuple[float, float]:
