@@ -70,7 +70,7 @@ def bootstrap_phases(scale: int, folder: Path) -> Callable[[], Any]:
 
     lazy = pl.scan_parquet(files(scale, folder))
     rates = _rates.prepare(lazy, value="found", by=["model", "condition"], pooling=None, cluster="case_id")
-    plan: Any = _resample.plan
+    draw: Any = _resample._draw
 
     def run() -> dict[str, float]:
         _resample._kept.cache_clear()
@@ -78,22 +78,22 @@ def bootstrap_phases(scale: int, folder: Path) -> Callable[[], Any]:
 
         def timed(*args: Any) -> Iterator[Any]:
             nonlocal drawing
-            blocks = plan(*args)
+            blocks = draw(*args)
             while True:
-                start = time.process_time()
+                start = time.thread_time()
                 block = next(blocks, None)
-                drawing += time.process_time() - start
+                drawing += time.thread_time() - start
                 if block is None:
                     return
                 yield block
 
-        vars(_resample)["plan"] = timed
+        vars(_resample)["_draw"] = timed
         try:
             start = time.process_time()
             draws = rates.draws(["macro", "micro"], B, 42)
             drawn = time.process_time()
         finally:
-            vars(_resample)["plan"] = plan
+            vars(_resample)["_draw"] = draw
         for values in draws.values():
             _resample.percentile(values, 0.95)
             for base in range(0, len(values), 12):

@@ -19,6 +19,7 @@ _SHARE = 32  # a class of its own has at least this part of the clusters
 _ROOM = 1 << 20  # counts of few clusters turned into float64 at a time
 _THREAD = 1 << 18  # larger products wake up the threads of BLAS, which spin for longer than they work
 _HIGH = 32  # resamples multiplied at a time when there are many clusters
+ROWS = 256  # resamples at a time below which pieces become too small
 
 
 class Field(NamedTuple):
@@ -117,7 +118,7 @@ def product(
 ) -> None:  # fmt: skip
     """Multiply (resamples, clusters) counts with the factors into rows `names` of (rows, resamples)."""
     out[names] = 0
-    step = max(256, _ROOM // counts.shape[1])
+    step = max(ROWS, _ROOM // counts.shape[1])
     for start in range(0, len(counts), step):
         part, into = counts[start : start + step], out[:, start : start + step]
         for factor in factors:

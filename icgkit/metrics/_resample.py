@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any
 
@@ -29,7 +30,12 @@ def plan(n_clusters: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.ui
         for start in range(0, n_resamples, step):
             yield kept[start : start + step]
         return
-    yield from _draw(n_clusters, n_resamples, seed)
+    blocks = _draw(n_clusters, n_resamples, seed)
+    with ThreadPoolExecutor(1) as drawing:  # the next block, while the last one is multiplied
+        coming = drawing.submit(next, blocks, None)
+        while (block := coming.result()) is not None:
+            coming = drawing.submit(next, blocks, None)
+            yield block
 
 
 @lru_cache(maxsize=4)
@@ -42,7 +48,7 @@ def _draw(n_clusters: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.u
     rng = np.random.Generator(np.random.SFC64(seed))
     small = n_clusters <= _SMALL
     step = max(1, (1 << (17 if small else 19)) // max(n_clusters, 1))
-    size = max(1, _CHUNK // max(n_clusters, 1) // step) * step
+    size = max(_packed.ROWS, _CHUNK // max(n_clusters, 1)) // step * step or step
     room = np.empty((step if small else 0, n_clusters), dtype=np.int64)
     offset = (np.arange(len(room), dtype=np.int64) * n_clusters)[:, None]
     for first in range(0, n_resamples, size):
