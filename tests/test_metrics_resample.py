@@ -138,10 +138,11 @@ def test_blocks_do_not_change_the_counts(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_memory_does_not_grow_with_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_resample, "_KEEP", 0)
+    monkeypatch.setattr(_resample, "_CHUNK", 1)
     sums = nested(2, 8000, 3, 0.0, 15)
     peaks = []
     _resample.draw_rows(sums, 10, 1)
-    for n_resamples in (600, 2400):
+    for n_resamples in (1000, 3000):
         tracemalloc.start()
         _resample.draw_rows(sums, n_resamples, 1)
         peaks.append(tracemalloc.get_traced_memory()[1] - n_resamples * 8 * 8)
