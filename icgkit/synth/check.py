@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageDraw
 
+from icgkit.synth.canvas import mask_box
 from icgkit.synth.case import Knobs as Knobs
 from icgkit.synth.case import Made, make_case
 
@@ -74,16 +75,17 @@ def problems(made: Made) -> list[str]:
         out.append(f"subtypes {said} are not the first of {list(made.template.nodes)}")
     if case.target.element not in " ".join(made.drawn_before.texts).replace("\n", " "):
         out.append("the target text is not drawn in one piece")
-    twin = np.asarray(made.canvas("twin").img)
-    if (twin == np.asarray(made.drawn_before.img)).all():
+    twin, edited = made.canvas("twin"), made.canvas("twin_after")
+    before = np.asarray(twin.img)
+    if (before == np.asarray(made.drawn_before.img)).all():
         out.append("the twin equals the case")
-    if "target" not in made.canvas("twin").masks:
-        out.append("the twin has no target")
-    change = (twin != np.asarray(made.canvas("twin_after").img)).any(axis=-1)
-    box = made.box("target")
+    if "target" not in twin.masks:
+        return [*out, "the twin has no target"]
+    change = (before != np.asarray(edited.img)).any(axis=-1)
     if not change.any():
         out.append("the edit changes nothing in the twin")
-    x0, y0, x1, y1 = box
+    box = mask_box(twin.masks["target"] | edited.masks["target"])  # it may lie elsewhere than the case's
+    x0, y0, x1, y1 = box or (0, 0, 0, 0)
     change[max(0, y0 - 8) : y1 + 8, max(0, x0 - 8) : x1 + 8] = False
     if change.any():
         out.append(f"the edit changes {int(change.sum())} pixels of the twin outside its target")
