@@ -179,3 +179,8 @@ def test_shipped_set_is_what_the_code_draws() -> None:
         made = remake(case)
         assert hashlib.sha256(made.encoded()).hexdigest() == case.image_sha256
         assert made.case.model_copy(update={"image_sha256": case.image_sha256}).to_json() == case.to_json()
+
+
+def test_a_twin_whose_target_lies_elsewhere_is_sound() -> None:
+    case = next(c for c in load_dataset("icg-synth").cases if c.metadata["template"] == "scenes_dashboard")
+    assert problems(remake(case)) == []
