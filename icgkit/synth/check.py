@@ -74,12 +74,13 @@ def problems(made: Made) -> list[str]:
         out.append(f"subtypes {said} are not the first of {list(made.template.nodes)}")
     if case.target.element not in " ".join(made.drawn_before.texts).replace("\n", " "):
         out.append("the target text is not drawn in one piece")
-    twin = np.asarray(made.canvas("twin").img)
-    if (twin == np.asarray(made.drawn_before.img)).all():
+    drawn = made.canvas("twin")
+    twin = np.asarray(made.mount.apply(drawn.img))
+    if (twin == np.asarray(made.mounted_before)).all():
         out.append("the twin equals the case")
-    if "target" not in made.canvas("twin").masks:
+    if "target" not in drawn.masks:
         out.append("the twin has no target")
-    change = (twin != np.asarray(made.canvas("twin_after").img)).any(axis=-1)
+    change = (twin != np.asarray(made.mounted("twin_after"))).any(axis=-1)
     box = made.box("target")
     if not change.any():
         out.append("the edit changes nothing in the twin")
