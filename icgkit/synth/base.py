@@ -48,7 +48,6 @@ dependency. A complete template:
                 ...],
             edges=[EdgeSpec("sale", "burst", "agreement", ["both speak of the same reduction", ...])],
             facts=[Fact("percent_off", "sale", before={...}, after={...})],
-            look="flat",
         )
 
 Contract
@@ -76,8 +75,8 @@ Contract
   length: value (the extent of the node's mask along `axis` "x"|"y" is proportional, `zero` pixels subtracted)
   angle: value, full (share of a circle; not measured) | same: source, copy (texts that must agree)
   Every fact has `before` and `after` with these keys.
-- Post effects (noise, light, blur, JPEG) are added outside, from pools shared by all, the same
-  before and after; `look` is "photo" (shaded scenes) or "flat" (screens and prints).
+- The surround (wall, desk, screen ...), tone and post effects (noise, light, blur, JPEG) are added
+  outside, from pools shared by all, the same before and after.
 - Textures and other random pixels: fix a seed when planning (`s = ctx.seed()`), and use
   `numpy.random.default_rng(s)` when drawing.
 """
@@ -258,7 +257,6 @@ class Design:
     twin: Mapping[str, Any] = field(default_factory=dict)
     edges: Sequence[EdgeSpec] = ()
     facts: Sequence[Fact] = ()
-    look: str = "photo"
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from icgkit.errors import IcgError, SchemaError, UnknownName
 from icgkit.graph import Case, Constraint, Edge, Target
 from icgkit.synth.base import Ctx, Design, NodeSpec, Template, templates, where
 from icgkit.synth.canvas import Canvas, mask_box
+from icgkit.synth.mount import Mount, draw_mount
 from icgkit.synth.post import Post, draw_post
 from icgkit.synth.words import draw_edit, instruction
 from icgkit.taxonomy import SUBTYPES
@@ -46,11 +47,12 @@ class Made:
     seed: int
     design: Design
     ctx: Ctx
+    mount: Mount
     post: Post
     case_id: str
 
     def canvas(self, which: str = "before") -> Canvas:
-        """Draw without post effects: "before", "after", "naive", "twin" or "twin_after"."""
+        """Draw the design alone, without surround and post effects: "before", "after", "naive", "twin" or "twin_after"."""
         d = self.design
         base = {**d.before, "target": d.edit.old.text}
         new = {"target": d.edit.new.text}
@@ -65,25 +67,29 @@ class Made:
         return c
 
     def image(self, which: str = "before") -> Image.Image:
-        """Return a picture with post effects, before it is encoded."""
-        return self.post.apply(self._canvas(which).img)
+        """Return a picture with surround and post effects, before it is encoded."""
+        return self.post.apply(self.mounted(which))
 
-    def _canvas(self, which: str) -> Canvas:
-        return (
-            {"before": self.drawn_before, "after": self.drawn_after}[which]
-            if which in ("before", "after")
-            else self.canvas(which)
-        )
+    def mounted(self, which: str) -> Image.Image:
+        """Return a picture in its surround, without post effects."""
+        if which == "before":
+            return self.mounted_before
+        return self.mount.apply((self.drawn_after if which == "after" else self.canvas(which)).img)
 
     @cached_property
     def drawn_before(self) -> Canvas:
-        """The picture before the edit, without post effects."""
+        """The design before the edit, alone."""
         return self.canvas("before")
 
     @cached_property
     def drawn_after(self) -> Canvas:
-        """The picture after the correct edit, without post effects."""
+        """The design after the correct edit, alone."""
         return self.canvas("after")
+
+    @cached_property
+    def mounted_before(self) -> Image.Image:
+        """The picture before the edit in its surround, without post effects."""
+        return self.mount.apply(self.drawn_before.img)
 
     def encoded(self, which: str = "before") -> bytes:
         """Return the bytes of the image file."""
@@ -94,19 +100,19 @@ class Made:
         return list(self.design.nodes[: self.ctx.n])
 
     def mask(self, element: str) -> np.ndarray:
-        """Return the pixels of an element before or after the edit, post effects included."""
+        """Return the pixels of an element before or after the edit, in the whole picture."""
         found = [c.masks[element] for c in (self.drawn_before, self.drawn_after) if element in c.masks]
         if not found:
             raise SchemaError(f"template {self.template.id}, seed {self.seed}: element never drawn", got=element,
                               allowed=sorted(self.drawn_before.masks))  # fmt: skip
-        return np.logical_or.reduce(found)
+        return self.mount.mask(np.logical_or.reduce(found))
 
     def box(self, element: str) -> Box:
         """Return the box of an element, grown by what the blur of the post effects spreads."""
         box, pad = mask_box(self.mask(element)), self.post.spread
         if box is None:
             raise SchemaError(f"template {self.template.id}, seed {self.seed}: element is empty", got=element)
-        w, h = self.design.size
+        w, h = self.mount.size
         return max(0, box[0] - pad), max(0, box[1] - pad), min(w, box[2] + pad), min(h, box[3] + pad)
 
     @cached_property
@@ -117,7 +123,7 @@ class Made:
         nodes, ids = [], {}
         for i, spec in enumerate(self.nodes(), 1):
             box = self.box(spec.element)
-            at = where(box, d.size)
+            at = where(box, self.mount.size)
             ids[spec.element] = f"n{i}"
             nodes.append(
                 Constraint(
@@ -134,9 +140,9 @@ class Made:
             if e.a in ids and e.b in ids
         )
         return Case(
-            id=self.case_id, image=f"images/{self.case_id}{self.post.suffix}", image_size=d.size,
+            id=self.case_id, image=f"images/{self.case_id}{self.post.suffix}", image_size=self.mount.size,
             instruction=instruction(rng, d.edit.old.text, d.edit.new.text),
-            target=Target(element=d.edit.old.text, region=say(d.target_region, where(target, d.size)),
+            target=Target(element=d.edit.old.text, region=say(d.target_region, where(target, self.mount.size)),
                           action=f'becomes "{d.edit.new.text}"', bbox=target),
             constraint_nodes=tuple(nodes), inter_constraints=edges, source="drawn",
             metadata=self._metadata(target, [n.bbox for n in nodes], ids),
@@ -144,7 +150,8 @@ class Made:
 
     def _metadata(self, target: Box, boxes: Sequence[Any], ids: dict[str, str]) -> dict[str, Any]:
         d = self.design
-        diagonal = (d.size[0] ** 2 + d.size[1] ** 2) ** 0.5
+        w, h = self.mount.size
+        diagonal = (w * w + h * h) ** 0.5
         gaps = [abs(_centre(b) - _centre(target)) / diagonal for b in boxes]
         specs = self.nodes()
         facts = [
@@ -172,7 +179,7 @@ class Made:
 
     def _salience(self, specs: Sequence[NodeSpec]) -> float:
         """Mean over nodes of (share of the picture in percent) x (contrast to its surround, 0..1)."""
-        grey = np.asarray(self.drawn_before.img.convert("L"), float)
+        grey = np.asarray(self.mounted_before.convert("L"))
         out = []
         for spec in specs:
             x0, y0, x1, y1 = self.box(spec.element)
@@ -204,7 +211,7 @@ class Made:
 
     def counterfactual(self) -> Case:
         """Return the case of the twin picture: the same edit, and nothing that depends on it."""
-        base, box = self.case, mask_box(self.canvas("twin").masks["target"])
+        base, box = self.case, mask_box(self.mount.mask(self.canvas("twin").masks["target"]))
         if box is None:
             raise SchemaError(f"template {self.template.id}: the twin has no target")
         twin_id = f"{self.case_id}-twin"
@@ -288,8 +295,9 @@ def make_case(template: str, seed: int, knobs: Knobs | None = None, *, case_id: 
         t, seed, n=n, distractors=distractors, far=bool(drawn.far), salient=bool(drawn.salient), kind=kind
     )
     design = t.plan(ctx)
-    post = draw_post(random.Random(f"{template}/{seed}/post"), design.look, design.size)
-    return Made(t, seed, design, ctx, post, case_id or f"{t.id}-{seed:05d}")
+    mount = draw_mount(random.Random(f"{template}/{seed}/mount"), design.size)
+    post = draw_post(random.Random(f"{template}/{seed}/post"), mount.camera)
+    return Made(t, seed, design, ctx, mount, post, case_id or f"{t.id}-{seed:05d}")
 
 
 def to_png(image: Image.Image) -> bytes:

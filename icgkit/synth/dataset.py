@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -217,25 +219,18 @@ def write_dataset(
     """
     folder = Path(out)
     (folder / "images").mkdir(parents=True, exist_ok=True)
+    if after:
+        (folder / "after").mkdir(exist_ok=True)
     cases, others = [], []
-    for one in made:
-        data = one.encoded()
-        case = one.case.model_copy(update={"image_sha256": hashlib.sha256(data).hexdigest()})
-        (folder / case.image).write_bytes(data)
-        cases.append(case)
-        if twins:
-            twin = one.counterfactual()
-            data = one.encoded("twin")
-            (folder / twin.image).write_bytes(data)
-            others.append(twin.model_copy(update={"image_sha256": hashlib.sha256(data).hexdigest()}))
-            others.append(one.infeasible().model_copy(update={"image_sha256": case.image_sha256}))
-        if after:
-            (folder / "after").mkdir(exist_ok=True)
-            (folder / "after" / f"{one.case_id}.png").write_bytes(to_png(one.image("after")))
-        for picture in ("drawn_before", "drawn_after"):
-            one.__dict__.pop(picture, None)
-        if progress:
-            progress(1)
+    pool = ThreadPoolExecutor(os.cpu_count())  # blurs, warps and encoding let other threads run
+    try:
+        for case, of_it in pool.map(lambda one: _write_case(one, folder, twins, after), made):
+            cases.append(case)
+            others += of_it
+            if progress:
+                progress(1)
+    finally:
+        pool.shutdown(cancel_futures=True)
     write_cases(cases, folder / "cases.jsonl")
     if twins:
         write_cases(others, folder / "twins.jsonl")
@@ -246,6 +241,22 @@ def write_dataset(
         encoding="utf-8",
     )
     return cases
+
+
+def _write_case(made: Made, folder: Path, twins: bool, after: bool) -> tuple[Case, list[Case]]:
+    """Write the pictures of one case; return it and its twins with the checksums of their images."""
+    one, others = replace(made), []  # a copy, so that its pictures do not stay in memory
+    data = one.encoded()
+    case = one.case.model_copy(update={"image_sha256": hashlib.sha256(data).hexdigest()})
+    (folder / case.image).write_bytes(data)
+    if twins:
+        twin, seen = one.counterfactual(), one.encoded("twin")
+        (folder / twin.image).write_bytes(seen)
+        others.append(twin.model_copy(update={"image_sha256": hashlib.sha256(seen).hexdigest()}))
+        others.append(one.infeasible().model_copy(update={"image_sha256": case.image_sha256}))
+    if after:
+        (folder / "after" / f"{one.case_id}.png").write_bytes(to_png(one.image("after")))
+    return case, others
 
 
 def remake(case: Case) -> Made:

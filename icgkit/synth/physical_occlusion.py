@@ -154,7 +154,6 @@ def shop_front(ctx: Ctx) -> Design:
         ],
         edges=[EdgeSpec("post", "tree", "same depth order", ["Post and tree both stay before the letters of one word.",
                                                              "The pieces beside the post and between the leaves belong to one word."])],
-        look="photo",
     )  # fmt: skip
 
 
@@ -246,7 +245,6 @@ def print_on_shelf(ctx: Ctx) -> Design:
         ],
         edges=[EdgeSpec("leaves", "candle", "same depth order", ["Plant and candle hide parts of one line, whose visible rest must be consistent.",
                                                                  "What shows beside the candle continues what shows between the leaves."])],
-        look="photo",
     )  # fmt: skip
 
 
@@ -314,5 +312,4 @@ def railing(ctx: Ctx) -> Design:
                       "Things at fixed distances hide fixed strips, but other content falls into them."],
             )
         ],
-        look="photo",
     )  # fmt: skip

@@ -123,7 +123,6 @@ def carton(ctx: Ctx) -> Design:
         ],
         edges=[EdgeSpec("tag", "bar", "same plane", ["Tag line and bar keep one width on the slanted side.",
                                                      "Both follow the same vanishing lines and end together."])],
-        look="photo",
     )  # fmt: skip
 
 
@@ -227,7 +226,6 @@ def street_row(ctx: Ctx) -> Design:
                       "A shift along something that runs into depth alters scale and slope as well."],
             )
         ],
-        look="photo",
     )  # fmt: skip
 
 
@@ -343,5 +341,4 @@ def tin(ctx: Ctx) -> Design:
         ],
         edges=[EdgeSpec("tag", "ends", "same curve", ["Line and diamonds take their places on one curved strip.",
                                                       "Both are measured from the name along the same wall."])],
-        look="photo",
     )  # fmt: skip

@@ -139,7 +139,6 @@ def wet_street(ctx: Ctx) -> Design:
         ],
         edges=[EdgeSpec("pool0", "pool1", "same source", ["Both puddles hold parts of one reflection and must fit together.",
                                                           "The two wet patches show one mirrored word, cut by the dry strip between them."])],
-        look="photo",
     )  # fmt: skip
 
 
@@ -222,7 +221,6 @@ def boat(ctx: Ctx) -> Design:
                       "The surface below is smooth enough to give back everything above it."],
             )
         ],
-        look="photo",
     )  # fmt: skip
 
 
@@ -328,7 +326,6 @@ def polished_table(ctx: Ctx) -> Design:
         ],
         edges=[EdgeSpec("table", "pot", "same source", ["Table and pot reflect one sign and must show one text.",
                                                         "Lacquer and chrome cannot disagree about what stands between them."])],
-        look="photo",
     )  # fmt: skip
 
 

@@ -100,7 +100,6 @@ def gallery_wall(ctx: Ctx) -> Design:
         ],
         edges=[EdgeSpec("shade0", "shade1", "same outline", ["Both lamps project one word, so the two outlines agree.",
                                                              "Left and right shade come from the same letters."])],
-        look="photo",
     )  # fmt: skip
 
 
@@ -175,7 +174,6 @@ def low_sun(ctx: Ctx) -> Design:
                       "The dark area begins at the base of the changed thing and repeats it, stretched."],
             )
         ],
-        look="photo",
     )  # fmt: skip
 
 
@@ -277,7 +275,6 @@ def sunlit_room(ctx: Ctx) -> Design:
         ],
         edges=[EdgeSpec("floor", "bench", "same outline", ["Floor and bench receive one beam and show one word.",
                                                            "The letters on the seat match those on the boards."])],
-        look="photo",
     )  # fmt: skip
 
 
@@ -352,5 +349,4 @@ def cut_paper(ctx: Ctx) -> Design:
                       "The cut edge and its dark companion always have one form."],
             )
         ],
-        look="photo",
     )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from PIL import Image, ImageFilter
@@ -46,18 +47,18 @@ class Post:
         if not (self.noise or self.light or self.vignette or self.warmth):
             return image
         w, h = image.size
-        px = np.asarray(image, np.float32)
         y = np.linspace(-1, 1, h, dtype=np.float32)[:, None]
         x = np.linspace(-1, 1, w, dtype=np.float32)[None, :]
         a = np.deg2rad(self.angle)
         gain = 1 + self.light / 2 * (x * np.cos(a) + y * np.sin(a)) - self.vignette * (x * x + y * y) / 2
-        px = px * gain[..., None]
-        px *= np.array([1 + self.warmth, 1, 1 - self.warmth], np.float32)
+        px = np.asarray(image, np.float32)
+        px = px * (gain[..., None] * np.array([1 + self.warmth, 1, 1 - self.warmth], np.float32))
+        grain: Any = 0.5  # rounds
         if self.noise:
             rng = np.random.default_rng(self.seed)
-            grain = rng.standard_normal((h, w), np.float32) * self.noise
-            px += grain[..., None]
-        return Image.fromarray(np.clip(np.rint(px, out=px), 0, 255, out=px).astype(np.uint8))
+            grain = (rng.standard_normal((h, w), np.float32) * np.float32(self.noise) + 0.5)[..., None]
+        px += grain
+        return Image.fromarray(np.clip(px, 0, 255, out=px).astype(np.uint8))
 
     def encode(self, image: Image.Image) -> bytes:
         """Return the bytes of the file."""
@@ -70,21 +71,24 @@ class Post:
         return out.getvalue()
 
 
-def draw_post(rng: random.Random, look: str, size: tuple[int, int]) -> Post:
-    """Draw the effects of a case; "photo" gets more of them, but the pools overlap."""
-    photo = look == "photo"
-    strong = rng.random() < (0.8 if photo else 0.3)
-    quality = rng.choice([60, 64, 68, 72])
+def draw_post(rng: random.Random, camera: bool) -> Post:
+    """Draw the effects of a case; what looks photographed gets more of them, but the pools overlap."""
+    strong = rng.random() < (0.8 if camera else 0.3)
+    quality, blur = rng.choice([44, 48, 52, 56]), rng.choice([0, 0.3, 0.5, 0.7, 0.9])
     if not strong:
-        png = not photo and rng.random() < 0.06
+        png = not camera and rng.random() < 0.06
         light = 0 if png else rng.uniform(0, 0.05)  # a gradient would make a lossless file large
         return Post(
-            rng.getrandbits(32), light=light, angle=rng.uniform(0, 360), quality=0 if png else quality
+            rng.getrandbits(32),
+            blur=blur,
+            light=light,
+            angle=rng.uniform(0, 360),
+            quality=0 if png else quality,
         )
     return Post(
         rng.getrandbits(32),
         noise=rng.uniform(0.5, 1.8),
-        blur=rng.choice([0, 0, 0.4, 0.6]),
+        blur=blur,
         light=rng.uniform(0.04, 0.26),
         angle=rng.uniform(0, 360),
         vignette=rng.uniform(0, 0.14),

@@ -136,7 +136,6 @@ def dashboard(ctx: Ctx) -> Design:
                EdgeSpec("column", "caption", "reading", ["the caption reads the columns", "caption and column heights agree"])],
         facts=[Fact("length", "column", {"value": a}, {"value": b}),
                Fact("sum", "sum", {"terms": [a, *others], "result": a + sum(others)}, {"terms": [b, *others], "result": b + sum(others)})],
-        look="flat",
     )  # fmt: skip
 
 

@@ -85,7 +85,6 @@ def bars(ctx: Ctx) -> Design:
         edges=[edge("bar", "sum", "sum", "the bar is one part of the total|all bars together give the total|total and bar heights must tally")],
         facts=[Fact("length", "bar", {"value": edit.old["value"]}, {"value": edit.new["value"]}),
                fact_pair("sum", "sum", ({"terms": [i["value"], *values], "result": i["value"] + rest} for i in (edit.old, edit.new)))],
-        look="flat",
     )
 
 
@@ -221,7 +220,6 @@ def donut(ctx: Ctx) -> Design:
         edges=[edge("ring", "rest", "complement", "the second arc shows this share|legend share and second arc agree|the remaining arc is as large as this figure")],
         facts=[fact_pair("angle", "ring", ({"value": i["value"], "full": 100} for i in (edit.old, edit.new))),
                fact_pair("difference", "rest", ({"start": i["value"], "end": 100, "result": 100 - i["value"]} for i in (edit.old, edit.new)))],
-        look="flat",
     )
 
 

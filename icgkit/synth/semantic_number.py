@@ -313,5 +313,4 @@ def score(ctx: Ctx) -> Design:
         edges=[edge("total", "lead", "difference", "the margin is this total minus the rival's|lead and total must tell the same margin|one is computed from the other")],
         facts=[fact_pair("sum", "total", ({"terms": [i["value"], *other], "result": t} for i, t in zip((edit.old, edit.new), total, strict=True))),
                fact_pair("difference", "lead", ({"start": min(rival, t), "end": max(rival, t), "result": abs(t - rival)} for t in total))],
-        look="photo",
     )

@@ -211,7 +211,6 @@ def lunch(ctx: Ctx) -> Design:
                  "a badge classes the offer by its former cost|the verdict on the cost comes out otherwise|a judgement was passed on the former amount"),
         ],
         edges=[edge("copy", "ribbon", "same message", "copy and badge judge the price alike|both sell it as one thing|cheap in one, cheap in the other")],
-        look="flat",
     )
 
 

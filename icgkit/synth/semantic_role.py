@@ -146,7 +146,6 @@ def dialog(ctx: Ctx) -> Design:
                  "a position indicator shows the label of the active item|where one is, is said in the words of the control|the location is spelled with the control's label"),
         ],
         edges=[edge("hint", "path", "same label", "hint and trail name one button|both quote a single control|one label serves both")],
-        look="flat",
     )
 
 
@@ -221,7 +220,6 @@ def floor(ctx: Ctx) -> Design:
                  "a pointer guides people by the former term|wayfinding breaks if the destination is called otherwise|who follows it must recognise the goal"),
         ],
         edges=[edge("key", "board", "same name", "key and board guide to one room|both bear the room's name|whoever reads one must recognise the other")],
-        look="flat",
     )
 
 
@@ -285,5 +283,4 @@ def steps(ctx: Ctx) -> Design:
                  "an assignment is made by the name of a stage|a duty hangs on a stage that was renamed|roles are tied to stages through their names"),
         ],
         edges=[edge("back", "duty", "same step", "remark and duty concern one step|both depend on what that step is called|one step, one name")],
-        look="flat",
     )

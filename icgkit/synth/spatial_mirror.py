@@ -128,7 +128,6 @@ def studio_corner(ctx: Ctx) -> Design:
                       "It shows the room once more, the changed element included, back to front."],
             )
         ],
-        look="photo",
     )  # fmt: skip
 
 
@@ -235,7 +234,6 @@ def rubber_stamp(ctx: Ctx) -> Design:
         ],
         edges=[EdgeSpec("stamp", "blot", "same reversed text", ["Stamp and blotter carry one reversed text.",
                                                                "Rubber and blotting paper read alike, both backwards."])],
-        look="photo",
     )  # fmt: skip
 
 
@@ -317,5 +315,4 @@ def glass_door(ctx: Ctx) -> Design:
                       "The same thing is there once more, viewed from the far side of a see-through sheet."],
             )
         ],
-        look="photo",
     )  # fmt: skip

@@ -128,7 +128,6 @@ def product_line(ctx: Ctx) -> Design:
         nodes=[NodeSpec(k, "spatial_repetition", *words[names[k]]) for k in kinds],
         edges=[EdgeSpec(a, b, "same text", [f"{a.capitalize()} and {b} must bear one name.", f"The name on the {a} equals that on the {b}."])
                for a, b in ((kinds[0], kinds[1]), (kinds[1], kinds[2]))],
-        look="photo",
     )  # fmt: skip
 
 
@@ -217,7 +216,6 @@ def web_page(ctx: Ctx) -> Design:
         target_region=["headline of the page, {where}", "large title on the web page, {where}", "page heading, {where}"],
         nodes=[NodeSpec(k, "spatial_repetition", *words[k]) for k in keys],
         edges=[EdgeSpec(a, b, "same text", [f"{a.capitalize()} and {b} show one title.", f"The {b} reads what the {a} reads."]) for a, b in pairwise(keys)],
-        look="flat",
     )  # fmt: skip
 
 
@@ -326,5 +324,4 @@ def platform(ctx: Ctx) -> Design:
         target_region=["hanging board over the platform, {where}", "large station sign, {where}", "main line of the board, {where}"],
         nodes=[NodeSpec(k, "spatial_repetition", *words[k]) for k in keys],
         edges=[EdgeSpec(a, b, "same text", [f"The {a} and the {b} give one text.", f"What the {a} says, the {b} says."]) for a, b in pairwise(keys)],
-        look="photo",
     )  # fmt: skip

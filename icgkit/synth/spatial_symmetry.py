@@ -89,7 +89,6 @@ def stage_banners(ctx: Ctx) -> Design:
                       "Its twin across the axis was altered."],
             )
         ],
-        look="photo",
     )  # fmt: skip
 
 
@@ -168,7 +167,6 @@ def title_flourish(ctx: Ctx) -> Design:
         ],
         edges=[EdgeSpec("west", "east", "balance", ["Both ornaments keep the same distance from the axis.",
                                                     "Left and right flourish move by the same amount in opposite directions."])],
-        look="flat",
     )  # fmt: skip
 
 
@@ -257,5 +255,4 @@ def game_card(ctx: Ctx) -> Design:
         ],
         edges=[EdgeSpec("turned", "tab", "same card", ["Inverted title and inverted index belong to one half and name one card.",
                                                        "The turned index letters are the start of the turned title."])],
-        look="photo",
     )  # fmt: skip

@@ -111,7 +111,6 @@ def line_map(ctx: Ctx) -> Design:
         ],
         edges=[EdgeSpec("track", "swatch", "same hue", ["key patch and route have one ink", "the patch explains the route only in the same hue"]),
                EdgeSpec("track", "hub", "same hue", ["ring and route share their paint", "station ring and stroke match"])],
-        look="photo" if paper else "flat",
     )  # fmt: skip
 
 
@@ -231,5 +230,4 @@ def status(ctx: Ctx) -> Design:
         ],
         edges=[EdgeSpec("strip", "dot", "same grade", ["tile and list rate one reading", "stripe and dot show one grade"]),
                EdgeSpec("dot", "lamp", "same line", ["dot and pill of a line match", "both ends of the list line show one grade"])],
-        look="flat",
     )  # fmt: skip

@@ -101,7 +101,6 @@ def season(ctx: Ctx) -> Design:
         ],
         edges=[EdgeSpec("band", "tab", "same ink", ["band and tab leave the press in one ink", "head and tab share the tint"]),
                EdgeSpec("band", "seal", "same ink", ["seal and band agree in tint", "disc and head are of one quarter"])],
-        look="photo",
     )  # fmt: skip
 
 

@@ -105,7 +105,6 @@ def tabs(ctx: Ctx) -> Design:
         edges=[EdgeSpec(f"tab{i}", f"tab{i + 1}", "same size",
                         [f"“{words[i]}” and “{words[i + 1]}” keep one type size", "both fields are set alike"])
                for i in range(n - 2)],
-        look="photo" if wood else "flat",
     )  # fmt: skip
 
 
@@ -215,5 +214,4 @@ def lockup(ctx: Ctx) -> Design:
             ),
         ],
         edges=[EdgeSpec("line", "rule", "flush edges", ["line and rule end on the same verticals", "both take the width of the wordmark"])],
-        look="flat" if ground == "flat" else "photo",
     )  # fmt: skip

@@ -108,5 +108,4 @@ def leader(ctx: Ctx) -> Design:
         ],
         edges=[EdgeSpec("value", "name", "same weight", ["label and figure of one row change weight together", "one row, one weight"]),
                EdgeSpec("value", "dot", "one winner", ["disc and bold type flag the same row", "whoever is bold also has the disc"])],
-        look="flat",
     )  # fmt: skip

@@ -194,7 +194,6 @@ def nav(ctx: Ctx) -> Design:
         nodes=nodes,
         edges=[EdgeSpec("marker", "tag1", "fixed gap", ["the next tag starts one gap behind the capsule", "capsule and tag never touch or drift apart"])]
         + [EdgeSpec(f"tag{i}", f"tag{i + 1}", "fixed gap", ["both tags move by the same amount", "the gap between these tags stays"]) for i in range(1, len(later))],
-        look="flat",
     )  # fmt: skip
 
 
@@ -296,5 +295,4 @@ def divider(ctx: Ctx) -> Design:
         ],
         edges=[EdgeSpec("left", "right", "balance", ["both flourishes have one distance to the axis", "left and right decoration stay level with each other"]),
                EdgeSpec("right", "frame", "padding", ["the frame clears the flourish by its padding", "flourish and frame keep their gap"])],
-        look="photo" if paper else "flat",
     )  # fmt: skip

@@ -165,7 +165,6 @@ def station(ctx: Ctx) -> Design:
                  "brightness beyond the glass fits the former hour|what the sky looks like depends on the hour|the hour now told has a different light"),
         ],
         edges=[edge("clock", "window", "same hour", "the hands' hour has that sky|clock and daylight agree|one looks at the clock and the sky in one moment")],
-        look="photo",
     )
 
 
@@ -324,7 +323,6 @@ def moon_sheet(ctx: Ctx) -> Design:
         ],
         edges=[edge("moon", "weekday", "same night", "phase and weekday are those of one night|one night decides both|sky and weekday belong to one date")],
         facts=[fact_pair("weekday", "weekday", ({"iso": i["iso"], "weekday": i["weekday"]} for i in (edit.old, edit.new)))],
-        look="flat",
     )
 
 

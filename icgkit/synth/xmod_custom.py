@@ -208,7 +208,6 @@ def chat(ctx: Ctx) -> Design:
                  "self-presentation and way of speaking are at odds|how the sender appears conveys another level of formality|the persona shown fits the former words"),
         ],
         edges=[edge("answer", "avatar", "same register", "both reflect how the two address each other|sender's picture and reply set one mood|the reply is as formal as the sender looks")],
-        look="flat",
     )
 
 
@@ -282,5 +281,4 @@ def traveller(ctx: Ctx) -> Design:
         edges=[edge("hello", "fare", "same country", "language and money are those of one country|where that language is spoken one pays so|both are usage of one country"),
                edge("landmark", "hello", "same city", "the building stands where that language is spoken|greeting and building belong to one city|both identify the city"),
                edge("landmark", "flags", "same country", "the pennants show the colours of the building's country|colours and landmark are of one nation|building and flags identify one country")],
-        look="flat",
     )

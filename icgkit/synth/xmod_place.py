@@ -290,5 +290,4 @@ def forecast(ctx: Ctx) -> Design:
         ],
         edges=[edge("pane", "degrees", "agreement", "the reading is possible in the pictured landscape|snow or sun in the pane sets the range of the reading|pane and reading share one climate"),
                edge("degrees", "summary", "agreement", "words and figure describe one weather|conditions and reading must not contradict|the summary puts the reading in words")],
-        look="flat",
     )

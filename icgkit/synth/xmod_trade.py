@@ -290,5 +290,4 @@ def plate(ctx: Ctx) -> Design:
                  "the way of serving is wrong for the new meal|such a meal is not served at that warmth|common sense about meals rules it out"),
         ],
         edges=[edge("food", "temp", "same dish", "the remark is about the meal on the plate|meal and serving belong together|what is on the plate is served like that")],
-        look="flat",
     )
