@@ -74,7 +74,7 @@ class Post:
 def draw_post(rng: random.Random, camera: bool) -> Post:
     """Draw the effects of a case; what looks photographed gets more of them, but the pools overlap."""
     strong = rng.random() < (0.8 if camera else 0.3)
-    quality, blur = rng.choice([44, 48, 52, 56]), rng.choice([0, 0.3, 0.5, 0.7, 0.9])
+    quality, blur = rng.choice([42, 45, 48, 52]), rng.choice([0, 0.3, 0.5, 0.7, 0.9])
     if not strong:
         png = not camera and rng.random() < 0.06
         light = 0 if png else rng.uniform(0, 0.05)  # a gradient would make a lossless file large
@@ -87,7 +87,7 @@ def draw_post(rng: random.Random, camera: bool) -> Post:
         )
     return Post(
         rng.getrandbits(32),
-        noise=rng.uniform(0.5, 1.8),
+        noise=rng.uniform(0.5, 1.7),
         blur=blur,
         light=rng.uniform(0.04, 0.26),
         angle=rng.uniform(0, 360),
