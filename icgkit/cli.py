@@ -251,6 +251,9 @@ def synth_command(
         bool, typer.Option("--twins", help="Twins without the dependency or the target.")
     ] = False,
     after: Annotated[bool, typer.Option("--after", help="Pictures after the correct edit as well.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Compare boxes, edits and twins pixel by pixel: truth.csv.")
+    ] = False,
 ) -> None:
     """Draw cases whose graph is known by construction."""
     from tqdm import tqdm
@@ -268,7 +271,7 @@ def synth_command(
             )
         with tqdm(total=n, desc="drawn", mininterval=2) as bar:
             cases = door.write_dataset(
-                made, out, name=out.name, twins=twins, after=after, progress=bar.update
+                made, out, name=out.name, twins=twins, after=after, check=check, progress=bar.update
             )
         typer.echo(f"{len(cases)} cases, {sum(len(c.constraint_nodes) for c in cases)} nodes in {out}")
 

@@ -180,3 +180,9 @@ def test_percentiles_are_those_of_numpy_to_the_last_bit(n: int, level: float, ki
         whole = row[~np.isnan(row)]
         want = np.quantile(whole, [(1 - level) / 2, (1 + level) / 2]) if len(whole) else [np.nan, np.nan]
         np.testing.assert_array_equal([low[i], high[i]], want)
+
+
+def test_wilson_interval_against_a_published_value() -> None:
+    # Newcombe (1998), Table I: 15 of 148 gives 0.0624 to 0.1605.
+    low, high = _resample.wilson(15 / 148, 148, 0.95)
+    assert (round(low, 4), round(high, 4)) == (0.0624, 0.1605)

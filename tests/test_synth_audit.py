@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from icgkit.graph import Case, Constraint, Target
-from icgkit.synth.audit import _zeller, recompute_facts, sentence_frame, shared_frames, text_giveaway, wilson
+from icgkit.load import load_dataset
+from icgkit.synth import Knobs, make_case, make_dataset, write_dataset
+from icgkit.synth.audit import _zeller, recompute_facts, sentence_frame, shared_frames, text_giveaway, truth
+from icgkit.views import audit_checks, box_fit
 
 
 def _case(i: int, facts: list[dict[str, Any]] | None = None, **node: str) -> Case:
@@ -75,7 +80,45 @@ def test_text_classifier_finds_a_planted_giveaway_and_no_other() -> None:
     assert text_giveaway(told)[-1].accuracy == 1.0
 
 
-def test_wilson_interval_against_a_published_value() -> None:
-    # Newcombe (1998), Table I: 15 of 148 gives 0.0624 to 0.1605.
-    low, high = wilson(15, 148)
-    assert (round(low, 4), round(high, 4)) == (0.0624, 0.1605)
+@pytest.mark.parametrize(
+    ("template", "edits"), [("semantic_chart_donut", "percent"), ("semantic_chart_gauge", "percent")]
+)
+def test_angles_of_charts_are_measured_on_the_pixels(template: str, edits: str) -> None:
+    case = make_case(template, 3, Knobs(nodes=1, edit=edits)).case
+    (fact,) = (f for f in case.metadata["facts"] if f["kind"] == "angle")
+    assert [r.ok for r in recompute_facts([case]) if r.kind == "angle"] == [True]
+    wrong = {**fact, "after": {**fact["after"], "value": fact["after"]["value"] + 5}}
+    lying = case.model_copy(update={"metadata": {**case.metadata, "facts": [wrong]}})
+    (found,) = recompute_facts([lying])
+    assert found.ok is False
+    assert found.detail
+
+
+def test_truth_is_read_where_it_was_written_and_measured_where_not(tmp_path: Path) -> None:
+    made = make_dataset(2, 5, names=["style_font_headings"])
+    write_dataset(made, tmp_path / "set", check=True)
+    data = load_dataset(tmp_path / "set")
+    read = truth(data)
+    assert read["element"].to_list().count("target") == 2
+    assert read.height == 2 + sum(len(c.constraint_nodes) for c in data)
+    assert read["changed"].all()
+    assert read["problems"].to_list() == [""] * read.height
+    (tmp_path / "set" / "truth.csv").unlink()
+    assert truth(data).equals(read)
+
+
+def test_an_audit_counts_what_the_pixels_contradict() -> None:
+    case = make_case("style_font_headings", 1, Knobs(nodes=1)).case
+    row = {"case_id": case.id, "template": "t", "fill": 0.5, "iou": 0.9, "outside": 7, "problems": "a twin"}
+    pixels = pl.DataFrame([{**row, "element": e, "changed": e == "n1"} for e in ("target", "n1")])
+    checks = audit_checks([case], facts=[], frames=[], duplicates=[], truth=pixels)
+    assert dict(checks.select("check", "wrong").iter_rows()) == {
+        "boxes of targets and nodes in which the edit changes nothing": 1,
+        "cases whose edit changes pixels outside all boxes": 1,
+        "cases with any fault of their own or of their twins": 1,
+        "pairs of templates that share a sentence frame too often": 0,
+        "pairs of near-duplicate images": 0,
+    }
+    fit = box_fit([case], pixels)
+    assert fit["element"].to_list() == ["target", case.constraint_nodes[0].subtype]
+    assert fit["fill_low"].to_list() == [0.5, 0.5]

@@ -1,7 +1,7 @@
 """Audit of a drawn dataset: recomputed facts, give-aways, near-duplicates, sentence frames.
 
 The classifiers stand in `giveaway`. Nothing here trusts a template: facts are recomputed from the numbers in a case's metadata with
-code of its own, and charts are measured on the pixels. imagehash is loaded only
+code of its own, charts are measured on the pixels, and `truth` compares boxes with edits. imagehash is loaded only
 where it is used (extra "audit").
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from math import prod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -24,7 +24,11 @@ from icgkit.synth.giveaway import Guess as Guess
 from icgkit.synth.giveaway import count_giveaway as count_giveaway
 from icgkit.synth.giveaway import image_giveaway as image_giveaway
 from icgkit.synth.giveaway import text_giveaway as text_giveaway
-from icgkit.synth.giveaway import wilson as wilson
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from icgkit.load import Dataset
 
 _WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
@@ -92,10 +96,11 @@ def _close(a: Any, b: Any) -> bool:
 
 
 def recompute_facts(cases: Iterable[Case], *, measure: bool = True) -> list[Recomputed]:
-    """Recompute every fact of every case; chart lengths are measured on redrawn pictures.
+    """Recompute every fact of every case; lengths and angles of charts are measured on redrawn pictures.
 
     A "length" is right when the extents of the node's mask before and after are in the ratio of the
-    values within 4 % or 2 pixels.
+    values within 4 % or 2 pixels; an "angle" when the parts of a ring have the stated shares within 1 of
+    100, or the pointer turns by the stated angle within 2 degrees.
 
     Examples
     --------
@@ -108,7 +113,7 @@ def recompute_facts(cases: Iterable[Case], *, measure: bool = True) -> list[Reco
     for case in cases:
         for fact in case.metadata.get("facts", ()):
             kind = fact["kind"]
-            if kind == "length":
+            if kind in _MEASURED:
                 if measure:
                     ok, detail = _measured(case, fact)
                     out.append(Recomputed(case.id, fact["node"], kind, "both", ok, detail))
@@ -127,17 +132,75 @@ def _measured(case: Case, fact: dict[str, Any]) -> tuple[bool, str]:
     from icgkit.synth.dataset import remake
 
     made = remake(case)
-    spec = made.nodes()[int(fact["node"].removeprefix("n")) - 1]
-    found = []
-    for canvas in (made.drawn_before, made.drawn_after):
-        box = mask_box(canvas.masks[spec.element])
-        if box is None:
-            return False, "nothing drawn"
-        found.append((box[2] - box[0] if fact["axis"] == "x" else box[3] - box[1]) - fact["zero"])
+    element = made.nodes()[int(fact["node"].removeprefix("n")) - 1].element
+    drawn = [(np.asarray(c.img), c.masks[element]) for c in (made.drawn_before, made.drawn_after)]
+    if not all(mask.any() for _, mask in drawn):
+        return False, "nothing drawn"
+    ok, detail = _MEASURED[fact["kind"]](drawn, fact)
+    return bool(ok), detail
+
+
+Drawn = list[tuple[np.ndarray, np.ndarray]]
+"""Pixels and mask of an element, before and after."""
+
+
+def _length(drawn: Drawn, fact: dict[str, Any]) -> tuple[bool, str]:
     a, b = float(fact["before"]["value"]), float(fact["after"]["value"])
+    found = []
+    for _, mask in drawn:
+        x0, y0, x1, y1 = mask_box(mask) or (0, 0, 0, 0)
+        found.append((x1 - x0 if fact["axis"] == "x" else y1 - y0) - fact["zero"])
     wanted = found[0] * b / a
     ok = abs(found[1] - wanted) <= max(2.0, 0.04 * wanted)
     return ok, "" if ok else f"{a:g} is {found[0]:g} px, so {b:g} should be {wanted:.1f} px, is {found[1]:g}"
+
+
+def _angle(drawn: Drawn, fact: dict[str, Any]) -> tuple[bool, str]:
+    a, b, full = (float(fact[w][k]) for w, k in (("before", "value"), ("after", "value"), ("after", "full")))
+    (before, mask), (after, moved) = drawn
+    if (mask == moved).all():  # a divided ring
+        pairs = np.concatenate([before[mask], after[mask]], axis=1)
+        pairs, counts = np.unique(
+            pairs[(before[mask] != after[mask]).any(axis=1)], axis=0, return_counts=True
+        )
+        lost, gained = np.split(pairs[counts.argmax()], 2)
+        part = gained if b > a else lost
+        found = []
+        for px in (before[mask], after[mask]):
+            own, other = ((px == c).all(axis=1).sum() for c in (part, lost if b > a else gained))
+            found.append(full * own / (own + other))
+        ok = max(abs(found[0] - a), abs(found[1] - b)) <= 1
+        return ok, "" if ok else f"parts of {a:g} and {b:g} measure {found[0]:.1f} and {found[1]:.1f}"
+    turns = []
+    for m in (mask, moved):  # a pointer: its tip is farthest from its centre of mass
+        y, x = np.nonzero(m)
+        dx, dy = x - x.mean(), y - y.mean()
+        tip = np.hypot(dx, dy).argmax()
+        turns.append(np.degrees(np.arctan2(dy[tip], dx[tip])))
+    off = (turns[1] - turns[0] - 360 * (b - a) / full + 180) % 360 - 180
+    return abs(off) <= 2, "" if abs(off) <= 2 else f"the turn from {a:g} to {b:g} is off by {off:.1f} degrees"
+
+
+_MEASURED = {"length": _length, "angle": _angle}
+
+
+def truth(data: Dataset) -> pl.DataFrame:
+    """Return how boxes, edits and twins of a drawn dataset compare with its pixels (`check.truth_rows`).
+
+    Read from the truth.csv that `icgkit synth --check` writes; without one all cases are drawn again,
+    which takes about a second each.
+    """
+    import polars as pl
+
+    from icgkit.synth.check import truth_rows
+    from icgkit.synth.dataset import iter_remade
+
+    path = data.folder / "truth.csv" if data.folder else None
+    if path is None or not path.is_file():
+        return pl.DataFrame([row for made in iter_remade(data) for row in truth_rows(made)])
+    return pl.read_csv(path, schema_overrides={"problems": pl.String}).with_columns(
+        pl.col("problems").fill_null("")
+    )
 
 
 def near_duplicates(cases: Sequence[Case], *, bits: int = 6, size: int = 16) -> list[tuple[str, str, int]]:

@@ -62,9 +62,37 @@ def check_truth(made: Made) -> Truth:
     return Truth(int(left.sum()), tuple(unchanged), fill, iou)
 
 
-def problems(made: Made) -> list[str]:
+def truth_rows(made: Made) -> list[dict[str, object]]:
+    """Return what `check_truth` and `problems` find, a row for the target and for every node.
+
+    Returns
+    -------
+    list of dict
+        Keys `case_id`, `template`, `element` ("target" or the node's id), `fill` and `iou` (0 to 1, see
+        `Truth`), `changed` (whether the edit changes something in the box), `outside` (pixels that change
+        outside all boxes of the case), `problems` (what is wrong with the case and its twins, empty when
+        it is sound).
+
+    Examples
+    --------
+    >>> rows = truth_rows(make_case("style_font_headings", 1, Knobs(nodes=1)))
+    >>> [(r["element"], r["changed"], r["outside"], r["problems"]) for r in rows]
+    [('target', True, 0, ''), ('n1', True, 0, '')]
+    """
+    truth = check_truth(made)
+    said = "; ".join(problems(made, truth))
+    return [
+        {"case_id": made.case_id, "template": made.template.id, "element": name, "fill": truth.fill[name],
+         "iou": truth.iou[name], "changed": name not in truth.unchanged, "outside": truth.outside, "problems": said}
+        for name in truth.fill
+    ]  # fmt: skip
+
+
+def problems(made: Made, truth: Truth | None = None) -> list[str]:
     """Name all that is wrong with one case: truth, twins, phrases; empty when it is sound."""
-    case, truth, out = made.case, check_truth(made), []
+    case = made.case
+    out: list[str] = []
+    truth = truth or check_truth(made)
     if truth.outside:
         out.append(f"{truth.outside} pixels change outside the boxes")
     out += [f"nothing changes in {name}" for name in truth.unchanged]

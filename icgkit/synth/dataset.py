@@ -205,12 +205,13 @@ def _unlike(name: str, first: int, knobs: Knobs, prints: list[np.ndarray], said:
 
 def write_dataset(
     made: Sequence[Made], out: str | Path, *, name: str = "icg-synth", twins: bool = False, after: bool = False,
-    progress: Callable[[int], Any] | None = None,
+    check: bool = False, progress: Callable[[int], Any] | None = None,
 ) -> list[Case]:  # fmt: skip
-    """Write a dataset folder: dataset.toml, cases.jsonl, images/; twins and after images on request.
+    """Write a dataset folder: dataset.toml, cases.jsonl, images/; twins, after images and truth.csv on request.
 
     `twins` adds twins.jsonl (same form as cases.jsonl, no nodes) and the pictures of the
-    counterfactual twins; `after` adds after/ with the picture after the correct edit as PNG.
+    counterfactual twins; `after` adds after/ with the picture after the correct edit as PNG;
+    `check` draws both as well and adds truth.csv (`icgkit.synth.check.truth_rows`).
 
     Returns
     -------
@@ -221,12 +222,13 @@ def write_dataset(
     (folder / "images").mkdir(parents=True, exist_ok=True)
     if after:
         (folder / "after").mkdir(exist_ok=True)
-    cases, others = [], []
+    cases, others, truth = [], [], []
     pool = ThreadPoolExecutor(os.cpu_count())  # blurs, warps and encoding let other threads run
     try:
-        for case, of_it in pool.map(lambda one: _write_case(one, folder, twins, after), made):
+        for case, of_it, rows in pool.map(lambda one: _write_case(one, folder, twins, after, check), made):
             cases.append(case)
             others += of_it
+            truth += rows
             if progress:
                 progress(1)
     finally:
@@ -234,6 +236,10 @@ def write_dataset(
     write_cases(cases, folder / "cases.jsonl")
     if twins:
         write_cases(others, folder / "twins.jsonl")
+    if check:
+        import polars as pl
+
+        pl.DataFrame(truth).write_csv(folder / "truth.csv")
     (folder / "dataset.toml").write_text(
         f'name = "{name}"\nversion = "{VERSION}"\nlicence = "CC0-1.0"\nimage_root = "."\n'
         'provenance = "Drawn by icgkit.synth; the graph of every case is known by construction. '
@@ -243,8 +249,12 @@ def write_dataset(
     return cases
 
 
-def _write_case(made: Made, folder: Path, twins: bool, after: bool) -> tuple[Case, list[Case]]:
-    """Write the pictures of one case; return it and its twins with the checksums of their images."""
+def _write_case(
+    made: Made, folder: Path, twins: bool, after: bool, check: bool
+) -> tuple[Case, list[Case], list[dict[str, object]]]:
+    """Write the pictures of one case; return it, its twins with the checksums of their images, its truth."""
+    from icgkit.synth.check import truth_rows
+
     one, others = replace(made), []  # a copy, so that its pictures do not stay in memory
     data = one.encoded()
     case = one.case.model_copy(update={"image_sha256": hashlib.sha256(data).hexdigest()})
@@ -256,7 +266,7 @@ def _write_case(made: Made, folder: Path, twins: bool, after: bool) -> tuple[Cas
         others.append(one.infeasible().model_copy(update={"image_sha256": case.image_sha256}))
     if after:
         (folder / "after" / f"{one.case_id}.png").write_bytes(to_png(one.image("after")))
-    return case, others
+    return case, others, truth_rows(one) if check else []
 
 
 def remake(case: Case) -> Made:

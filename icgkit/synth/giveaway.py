@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
-from math import sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ import numpy as np
 from PIL import Image
 
 from icgkit.graph import Case
+from icgkit.metrics._resample import wilson
 
 
 class Guess(NamedTuple):
@@ -41,19 +41,9 @@ class Guess(NamedTuple):
     high: float
 
 
-def wilson(hits: int, n: int, z: float = 1.959963984540054) -> tuple[float, float]:
-    """Return the Wilson score interval of a proportion.
-
-    Examples
-    --------
-    >>> [round(x, 3) for x in wilson(5, 10)]
-    [0.237, 0.763]
-    """
-    if n == 0:
-        return 0.0, 1.0
-    p = hits / n
-    mid, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return max(0.0, (mid - half) / (1 + z * z / n)), min(1.0, (mid + half) / (1 + z * z / n))
+def _guess(edit_type: str, hit: np.ndarray, base: np.ndarray) -> Guess:
+    rate = float(hit.mean())
+    return Guess(edit_type, len(hit), float(base.mean()), rate, *wilson(rate, len(hit), 0.95))
 
 
 def _cross_validate(
@@ -105,16 +95,9 @@ def _by_edit_type(
         )
         hits.append(hit)
         bases.append(base)
-        rows.append(
-            Guess(
-                kind, len(index), float(base.mean()), float(hit.mean()), *wilson(int(hit.sum()), len(index))
-            )
-        )
+        rows.append(_guess(kind, hit, base))
     if hits:
-        hit, base = np.concatenate(hits), np.concatenate(bases)
-        rows.append(
-            Guess("all", len(hit), float(base.mean()), float(hit.mean()), *wilson(int(hit.sum()), len(hit)))
-        )
+        rows.append(_guess("all", np.concatenate(hits), np.concatenate(bases)))
     return rows
 
 
@@ -183,4 +166,4 @@ def count_giveaway(cases: Sequence[Case], *, folds: int = 5, seed: int = 0) -> G
     )
     y = np.array([len(c.constraint_nodes) for c in cases])
     hit, base = _cross_validate(x, y, folds, seed, LinearSVC(random_state=0))
-    return Guess("all", len(y), float(base.mean()), float(hit.mean()), *wilson(int(hit.sum()), len(y)))
+    return _guess("all", hit, base)

@@ -30,36 +30,55 @@ def guesses_view(guesses: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
 
 
 def audit_checks(
-    cases: Sequence[Case], *, facts: Sequence[Any], frames: Sequence[Any], duplicates: Sequence[Any]
-) -> pl.DataFrame:
+    cases: Sequence[Case], *, facts: Sequence[Any], frames: Sequence[Any], duplicates: Sequence[Any],
+    truth: pl.DataFrame,
+) -> pl.DataFrame:  # fmt: skip
     """Count what an audit looked at and what was wrong: check, n, wrong."""
     import polars as pl
 
-    kinds = sorted({f.kind for f in facts})
-    rows = [
-        {
-            "check": f"fact: {kind.replace('_', ' ')}",
-            "n": sum(f.kind == kind and f.ok is not None for f in facts),
-            "wrong": sum(f.kind == kind and f.ok is False for f in facts),
-        }
-        for kind in kinds
-    ]
     templates = len({c.metadata.get("template") for c in cases})
-    rows.append(
-        {
-            "check": "pairs of templates that share a sentence frame too often",
-            "n": templates * (templates - 1) // 2,
-            "wrong": len(frames),
-        }
-    )
-    rows.append(
-        {
-            "check": "pairs of near-duplicate images",
-            "n": len(cases) * (len(cases) - 1) // 2,
-            "wrong": len(duplicates),
-        }
-    )
-    return pl.DataFrame(rows)
+    by_case = truth.group_by("case_id").agg(pl.col("outside").max(), pl.col("problems").first())
+    rows: list[tuple[str, int, int]] = [
+        (
+            f"fact: {kind.replace('_', ' ')}",
+            sum(f.kind == kind and f.ok is not None for f in facts),
+            sum(f.kind == kind and f.ok is False for f in facts),
+        )
+        for kind in sorted({f.kind for f in facts})
+    ] + [
+        ("boxes of targets and nodes in which the edit changes nothing", truth.height, (~truth["changed"]).sum()),
+        ("cases whose edit changes pixels outside all boxes", by_case.height, (by_case["outside"] > 0).sum()),
+        ("cases with any fault of their own or of their twins", by_case.height, (by_case["problems"] != "").sum()),
+        ("pairs of templates that share a sentence frame too often", templates * (templates - 1) // 2, len(frames)),
+        ("pairs of near-duplicate images", len(cases) * (len(cases) - 1) // 2, len(duplicates)),
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema={"check": pl.String, "n": pl.Int64, "wrong": pl.Int64}, orient="row")
+
+
+def box_fit(cases: Sequence[Case], truth: pl.DataFrame) -> pl.DataFrame:
+    """Return how boxes fit what is drawn, by subtype and for the targets.
+
+    Returns
+    -------
+    polars.DataFrame
+        `element` (a subtype, or "target"), `n`, and the median and lowest of two intersections over
+        union, 0 to 1: of the drawn mask and its box (`fill`, `fill_low`), of the mask's bounding box and
+        the box (`iou`, `iou_low`).
+    """
+    import polars as pl
+
+    kinds = [(c.id, n.id, n.subtype) for c in cases for n in c.constraint_nodes]
+    names = pl.DataFrame(kinds, schema=["case_id", "element", "subtype"], orient="row")
+    order = {name: i for i, name in enumerate(["target", *SUBTYPES])}
+    return (
+        truth.join(names, on=["case_id", "element"], how="left")
+        .group_by(pl.col("subtype").fill_null("target").alias("element"))
+        .agg(
+            pl.len().alias("n"), fill=pl.median("fill"), fill_low=pl.min("fill"), iou=pl.median("iou"),
+            iou_low=pl.min("iou"),
+        )
+        .sort(pl.col("element").replace_strict(order, return_dtype=pl.Int64))
+    )  # fmt: skip
 
 
 def spread_cases(data: Dataset, *, n: int) -> list[Case]:
