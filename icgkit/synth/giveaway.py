@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageChops
 
 from icgkit.graph import Case
 from icgkit.metrics._resample import wilson
@@ -125,18 +125,28 @@ def text_giveaway(cases: Sequence[Case], *, folds: int = 5, seed: int = 0, least
 def image_statistics(path: str | Path) -> np.ndarray:
     """Return statistics of a whole picture that see no content: size, colour, contrast, noise, edges."""
     with Image.open(path) as image:
-        size = (image.width, image.height)
-        rgb = np.asarray(image.convert("RGB"), np.float32)
-    grey = rgb.mean(axis=-1)
-    dx, dy = np.abs(np.diff(grey, axis=1)), np.abs(np.diff(grey, axis=0))
-    hist, _ = np.histogram(grey, 8, (0, 256))
-    spread = rgb.max(axis=-1) - rgb.min(axis=-1)
-    fine = grey[1:-1, 1:-1] * 4 - grey[:-2, 1:-1] - grey[2:, 1:-1] - grey[1:-1, :-2] - grey[1:-1, 2:]
+        rgb = image.convert("RGB")
+    (w, h), grey = rgb.size, rgb.convert("L")
+    red, green, blue = channels = rgb.split()
+    most = ImageChops.lighter(ImageChops.lighter(red, green), blue)
+    spread = ImageChops.subtract(most, ImageChops.darker(ImageChops.darker(red, green), blue))
+    across = ImageChops.difference(grey.crop((1, 0, w, h)), grey.crop((0, 0, w - 1, h)))
+    down = ImageChops.difference(grey.crop((0, 1, w, h)), grey.crop((0, 0, w, h - 1)))
+    px = np.asarray(grey, np.int16)
+    fine = px[1:-1, 1:-1] * 4 - px[:-2, 1:-1] - px[2:, 1:-1] - px[1:-1, :-2] - px[1:-1, 2:]
+    means, spreads = zip(*(_moments(c) for c in (*channels, spread)), strict=True)
+    edges = [np.asarray(d.histogram()) / (d.width * d.height) for d in (across, down)]
     return np.array(
-        [*size, size[0] / size[1], Path(path).stat().st_size / (size[0] * size[1]), *rgb.mean(axis=(0, 1)),
-         *rgb.std(axis=(0, 1)), spread.mean(), spread.std(), dx.mean(), dy.mean(), (dx > 24).mean(), (dy > 24).mean(),
-         float(np.median(np.abs(fine))), *hist / grey.size]
+        [w, h, w / h, Path(path).stat().st_size / (w * h), *means, *spreads, *(e @ np.arange(256) for e in edges),
+         *(e[25:].sum() for e in edges), np.median(np.abs(fine)), *np.reshape(grey.histogram(), (8, 32)).sum(axis=1) / (w * h)]
     )  # fmt: skip
+
+
+def _moments(channel: Image.Image) -> tuple[float, float]:
+    """Return mean and standard deviation of one channel."""
+    levels, counts = np.arange(256), np.asarray(channel.histogram())
+    mean = float(levels @ counts / counts.sum())
+    return mean, float(np.sqrt((levels - mean) ** 2 @ counts / counts.sum()))
 
 
 def image_giveaway(
