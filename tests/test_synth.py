@@ -17,8 +17,9 @@ from icgkit.errors import SchemaError, UnknownName
 from icgkit.load import load_dataset
 from icgkit.paths import project_root
 from icgkit.synth import Knobs, make_case, make_dataset, remake, templates, write_dataset
+from icgkit.synth.audit import truth
 from icgkit.synth.canvas import Canvas, mask_box
-from icgkit.synth.check import check_truth, problems
+from icgkit.synth.check import check_truth, problems, truth_rows
 from icgkit.synth.dataset import choose_templates, recipe, wishes
 from icgkit.synth.words import FRAMES, POOLS, draw_edit
 from icgkit.taxonomy import SUBTYPES
@@ -141,6 +142,10 @@ def test_pools_give_two_different_texts(kind: str) -> None:
 def test_dataset_on_disk_loads_with_checksums(tmp_path: Path) -> None:
     made = make_dataset(3, 9, names=["style_layout_nav"], knobs=Knobs(nodes=2))
     cases = write_dataset(made, tmp_path / "set", name="set", twins=True, after=True)
+    stale = {".jpg": ".png", ".png": ".jpg"}[Path(cases[0].image).suffix]
+    (tmp_path / "set" / cases[0].image).with_suffix(stale).write_bytes(b"of an earlier set")
+    write_dataset(made, tmp_path / "set", name="set", twins=True, after=True)
+    assert not (tmp_path / "set" / cases[0].image).with_suffix(stale).exists()
     loaded = load_dataset(tmp_path / "set")
     assert [c.id for c in loaded] == [c.id for c in cases]
     for case in loaded:
@@ -174,9 +179,16 @@ def test_shipped_set_is_what_the_code_draws() -> None:
     assert sum(len(c.constraint_nodes) for c in shipped) == 776
     assert sum(bool(c.inter_constraints) for c in shipped) == 228
     assert max(len(c.constraint_nodes) for c in shipped) <= 5
-    assert sum(p.stat().st_size for p in (folder / "images").iterdir()) <= 15 * 2**20
+    images = {p.relative_to(folder).as_posix(): p.stat().st_size for p in (folder / "images").iterdir()}
+    assert set(images) == {c.image for c in shipped}
+    assert sum(images.values()) <= 15_000_000
+    recorded = truth(shipped)
+    assert sorted(recorded.select("case_id", "element").iter_rows()) == sorted(
+        (c.id, e) for c in shipped for e in ("target", *(n.id for n in c.constraint_nodes))
+    )
     for case in shipped.cases[::46]:
         made = remake(case)
+        assert truth_rows(made) == recorded.filter(case_id=case.id).to_dicts()
         assert hashlib.sha256(made.encoded()).hexdigest() == case.image_sha256
         assert made.case.model_copy(update={"image_sha256": case.image_sha256}).to_json() == case.to_json()
 

@@ -259,6 +259,8 @@ def _write_case(
     data = one.encoded()
     case = one.case.model_copy(update={"image_sha256": hashlib.sha256(data).hexdigest()})
     (folder / case.image).write_bytes(data)
+    for stale in {".png", ".jpg"} - {one.post.suffix}:  # of a case of that name that was drawn before
+        (folder / case.image).with_suffix(stale).unlink(missing_ok=True)
     if twins:
         twin, seen = one.counterfactual(), one.encoded("twin")
         (folder / twin.image).write_bytes(seen)
