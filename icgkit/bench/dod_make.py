@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -80,6 +81,7 @@ def make(
     run_solvers(mazes).write_parquet(
         folder / "maze_answers.parquet", compression="zstd", compression_level=19
     )
+    shutil.rmtree(folder / "text_calls", ignore_errors=True)  # answers to another set's requests would mix in
     cache = Cache(folder / "text_calls")
     ask(texts, MODELS, cache=cache, progress=progress)
     cache.pack()

@@ -105,35 +105,41 @@ def draw_plane(
 ) -> Axes:
     """Draw one point a row on a plane of two rates; colour by `hue` (a model), filled or open by `style`.
 
+    More than two styles are told apart by a number at each point.
+
     Parameters
     ----------
     frame : polars.DataFrame
         Columns `x`, `y` (rates), `hue`, `style`.
     """
     styles = frame[style].unique().sort().to_list()
+    numbered = len(styles) > 2
     for name, kind, at_x, at_y in frame.select(hue, style, x, y).iter_rows():
         color, marker = model_style(name)
-        fill = color if styles.index(kind) == 0 else "white"
-        ax.plot(
-            at_x,
-            at_y,
-            marker,
-            color=color,
-            mfc=fill,
-            ms=7,
-            mew=1.6,
-            label=f"{name}, {labels.get(kind, kind)}",
-        )
+        fill = color if numbered or kind == styles[0] else "white"
+        ax.plot(at_x, at_y, marker, color=color, mfc=fill, ms=7, mew=1.6)
+        if numbered:
+            number = str(styles.index(kind) + 1)
+            ax.annotate(
+                number, (at_x, at_y), xytext=(5, 3), textcoords="offset points", size=6.5, color=color
+            )
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1)
     ax.set_xlabel(f"{x.capitalize()} (0 to 1)")
     ax.set_ylabel(f"{y.capitalize()} (0 to 1)")
     ax.grid(color=GRID, lw=0.7)
     ax.set_axisbelow(True)
-    if frame.height:
-        ax.legend(fontsize=7, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
-    else:
+    if not frame.height:
         ax.text(0.5, 0.5, "nothing to show in this cache", ha="center", color="#777777")
+        return ax
+    for name in frame[hue].unique(maintain_order=True):
+        color, marker = model_style(name)
+        ax.plot([], [], marker, color=color, ms=7, mew=1.6, label=name)
+    for i, kind in enumerate(styles, 1):
+        shape: dict[str, Any] = {"marker": f"${i}$", "mew": 0.4} if numbered else {"marker": "o", "mew": 1.6}
+        fill = INK if numbered or i == 1 else "white"
+        ax.plot([], [], ls="", color=INK, mfc=fill, ms=6, label=labels.get(kind, kind), **shape)
+    ax.figure.legend(fontsize=7, frameon=False, loc="outside lower center", ncols=3 if numbered else 2)
     return ax
 
 
