@@ -38,6 +38,7 @@ def draw_image(
     ax.set_xlim(0, width)
     ax.set_ylim(height, 0)
     ax.set_aspect("equal")
+    ax.set(xticks=[], yticks=[])  # an axis that is off would still measure its ticks
     ax.set_axis_off()
     if picture:
         try:
@@ -216,13 +217,14 @@ def contact_sheet(
         fig = Figure(figsize=(width, height))  # a plain grid, which no layout engine has to find
         axes = fig.subplots(rows, columns, squeeze=False)
         fig.subplots_adjust(0.003, 0.003, 0.997, 1 - 0.2 / height, wspace=0.04, hspace=0.24 / (cell * 0.86))
-    for ax in axes.flat:
-        ax.set_axis_off()
+    for ax in axes.flat[len(cases) :]:
+        ax.remove()
     for case, ax in zip(cases, axes.flat, strict=False):
+        ax.set_title("", y=1)  # a place of its own, which need not be found for each format
         draw_image(case, ax, max_side=round(cell * 140), picture=pictures, size=5)
         if titles:
             kinds = ", ".join(dict.fromkeys(n.kind.label for n in case.constraint_nodes))
-            ax.set_title(textwrap.shorten(f"{case.id}: {kinds}", 40, placeholder="…"), size=6.5)
+            ax.set_title(textwrap.shorten(f"{case.id}: {kinds}", 40, placeholder="…"), size=6.5, y=1)
     return fig
 
 

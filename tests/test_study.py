@@ -18,6 +18,7 @@ from icgkit.errors import CacheMiss, CallError, ImageError, SchemaError, Unknown
 from icgkit.graph import Case, Constraint, Edge, Target
 from icgkit.keys import load_env, mask
 from icgkit.load import load_dataset, load_responses, write_cases
+from icgkit.paths import project_root
 from icgkit.study import Study, stratified
 from icgkit.study_batch import run_batch
 
@@ -285,3 +286,11 @@ def test_a_second_run_keeps_the_verdicts_of_the_first(tmp_path: Path) -> None:
     kept = pl.read_parquet(tmp_path / "two" / "judgments.parquet")
     assert set(kept["condition"]) == {"direct", "cot"}
     assert kept.filter(condition="direct").height == kept.filter(condition="cot").height > 0
+
+
+@pytest.mark.parametrize("name", ["transcripts", "adversarial", "planning"])
+def test_study_files_of_the_shipped_cache_ask_for_nothing_that_it_lacks(name: str, monkeypatch) -> None:
+    monkeypatch.delenv("ICGKIT_HOME")
+    found = study_run.estimate(project_root() / "data" / "cache" / "offline" / f"{name}.toml")
+    assert found.missing == 0
+    assert found.cached > 400

@@ -65,16 +65,16 @@ class Reading:
         self.size = size
         side = size * PIXELS
         shown = image.convert("RGB").resize((side, side), images.Resampling.BILINEAR)
-        rgb = np.asarray(shown, dtype=np.int16)
-        r, g, b = (rgb[..., k] for k in range(3))
+        # One plane a channel; every number is whole and below 2 ** 24, so exact.
+        planes = np.asarray(shown).transpose(2, 0, 1).astype(np.float32, order="C")
+        r, g, b = planes
         self.red = (r > 140) & (g < 110) & (b < 110)
         # Red and its blend with the floor belong to a path, not to the floor.
         self.rest = ~((r - np.maximum(g, b) > 40) & (r > 120))
-        wide = [channel.astype(np.int32) for channel in (r, g, b)]
-        self._near = {}
-        for color, limit in _NEAR.items():
-            x, y, z = (channel - level for channel, level in zip(wide, color, strict=True))
-            self._near[color] = np.asarray(x * x + y * y + z * z < limit * limit)
+        colors, flat = np.array(list(_NEAR), np.float32), planes.reshape(3, -1)
+        away = (colors**2).sum(axis=1, keepdims=True) - 2 * colors @ flat + (flat**2).sum(axis=0)
+        close = away < np.square(list(_NEAR.values()))[:, None]
+        self._near = dict(zip(_NEAR, close.reshape(-1, side, side), strict=True))
 
     def near(self, color: tuple[int, int, int]) -> Mask:
         """Pixels that are close to the colour of wall, floor, start or end."""
@@ -146,18 +146,37 @@ def _moved(maze: Maze, read: Reading) -> bool:
     is_wall = np.kron(walls, np.ones((PIXELS, PIXELS), dtype=bool))
     shown = read.near(WALL)
 
-    def misfit(dy: int, dx: int) -> float:
-        h, w = is_wall.shape
-        a = is_wall[max(-dy, 0) : h - max(dy, 0), max(-dx, 0) : w - max(dx, 0)]
-        b = shown[max(dy, 0) : h - max(-dy, 0), max(dx, 0) : w - max(-dx, 0)]
-        return float((a != b).mean())
-
-    still = misfit(0, 0)
+    still = float((is_wall != shown).mean())
     if still < 0.02:
         return False
     steps = [s * k for k in (2, 3, 4, 6, 8, 12, 18, 24) for s in (-1, 1)] + [0]
-    best = min(misfit(dy, dx) for dy in steps for dx in steps if (dy, dx) != (0, 0))
+    best = min(_misfits(is_wall, shown, steps).values())
     return best < 0.6 * still and still - best > 0.01
+
+
+def _misfits(a: Mask, b: Mask, steps: list[int]) -> dict[tuple[int, int], float]:
+    """Share of pixels that differ where `b`, moved back by each step down and across, lies on `a`.
+
+    All moves at once, by the correlation of the masks; counts are whole numbers, so exact.
+    """
+    side, reach = len(a), max(steps)
+    n = side + reach
+    spectrum = np.fft.rfft2(b, (n, n)) * np.conj(np.fft.rfft2(a, (n, n)))
+    both = np.rint(np.fft.irfft2(spectrum, (n, n)))
+    sums = [np.pad(m.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0))) for m in (a, b)]
+
+    def total(m: NDArray[np.int64], y: int, x: int) -> int:
+        """Pixels of a mask that still lie on the other after a move."""
+        y0, y1, x0, x1 = max(y, 0), side + min(y, 0), max(x, 0), side + min(x, 0)
+        return int(m[y1, x1] - m[y0, x1] - m[y1, x0] + m[y0, x0])
+
+    out = {}
+    for dy in steps:
+        for dx in steps:
+            if dy or dx:
+                differ = total(sums[0], -dy, -dx) + total(sums[1], dy, dx) - 2 * both[dy, dx]
+                out[dy, dx] = float(differ / ((side - abs(dy)) * (side - abs(dx))))
+    return out
 
 
 def _surface(maze: Maze, read: Reading) -> Iterator[tuple[str, list[Cell]]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -35,6 +36,12 @@ _PATIENCE = 2000
 Cell = tuple[int, int]
 
 
+@lru_cache(maxsize=1024)
+def _floors(rows: tuple[str, ...]) -> frozenset[Cell]:
+    """Return the cells of a maze that can be walked."""
+    return frozenset((r, c) for r, row in enumerate(rows) for c, kind in enumerate(row) if kind == ".")
+
+
 class Maze(NamedTuple):
     """Walls as text (`#` wall, `.` floor, one line a row), start and end as (row, column)."""
 
@@ -49,8 +56,7 @@ class Maze(NamedTuple):
 
     def floor(self, cell: Cell) -> bool:
         """Whether a cell can be walked."""
-        r, c = cell
-        return 0 <= r < self.size and 0 <= c < self.size and self.rows[r][c] == "."
+        return cell in _floors(self.rows)
 
     def neighbours(self, cell: Cell) -> Iterator[Cell]:
         """Yield the cells that can be walked to in one move."""

@@ -210,6 +210,7 @@ def near_duplicates(cases: Sequence[Case], *, bits: int = 6, size: int = 16) -> 
     prints = []
     for case in cases:
         with Image.open(case.image_path) as image:
+            image.draft("L", (256, 256))  # decodes a JPEG at a fraction of its size, which is all a hash sees
             prints.append(imagehash.phash(image, hash_size=size).hash.ravel())
     table = np.array(prints)
     pairs = []
