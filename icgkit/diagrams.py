@@ -30,32 +30,42 @@ def draw_image(
     A missing image is said in its place; `picture=False` draws the regions on a grey field instead; `size` is
     that of the numbers, points.
     """
-    from PIL import Image
-
-    from icgkit.images import prepare
-
     width, height = case.image_size
     ax.set_xlim(0, width)
     ax.set_ylim(height, 0)
     ax.set_aspect("equal")
     ax.set(xticks=[], yticks=[])  # an axis that is off would still measure its ticks
     ax.set_axis_off()
+    _place(case, ax, (0, 0), 1, marks=marks, max_side=max_side, picture=picture, size=size)
+    return ax
+
+
+def _place(
+    case: Case, ax: Axes, at: tuple[float, float], scale: float, *, marks: bool, max_side: int, picture: bool,
+    size: float,
+) -> None:  # fmt: skip
+    """Draw the marked image of a case with its upper left corner at a point, so many units a pixel."""
+    from PIL import Image
+
+    from icgkit.images import prepare
+
+    (x, y), width, height = at, *(scale * side for side in case.image_size)
     if picture:
         try:
             shown = prepare(case.image_path, max_side=max_side)
         except ImageError:
-            ax.text(width / 2, height / 2, "image not found here", ha="center")
-            return ax
+            ax.text(x + width / 2, y + height / 2, "image not found here", ha="center", size=size)
+            return
         pixels = Image.open(io.BytesIO(shown.data)).convert("RGB")
-        ax.imshow(pixels, extent=(0, width, height, 0), interpolation="bilinear")
+        ax.imshow(pixels, extent=(x, x + width, y + height, y), interpolation="bilinear")
     else:
-        ax.add_patch(rectangle(0, 0, width, height, "#ECECEC"))
-    if marks and case.target.bbox:
-        _box(ax, case.target.bbox, "E", TARGET, "--", size)
-    for i, node in enumerate(case.constraint_nodes, 1):
-        if marks and node.bbox:
-            _box(ax, node.bbox, str(i), node.category.color, "-", size)
-    return ax
+        ax.add_patch(rectangle(x, y, width, height, "#ECECEC"))
+    marked = [(case.target.bbox, "E", TARGET, "--")]
+    marked += [(n.bbox, str(i), n.category.color, "-") for i, n in enumerate(case.constraint_nodes, 1)]
+    for box, label, color, line in marked if marks else ():
+        if box:
+            x0, y0, x1, y1 = (scale * v for v in box)
+            _box(ax, (x + x0, y + y0, x + x1, y + y1), label, color, line, size)
 
 
 def _box(ax: Axes, box: Box, label: str, color: str, line: str, size: float) -> None:
@@ -210,21 +220,25 @@ def contact_sheet(
 
     from icgkit.plots import STYLE
 
+    cell, title = width / columns, 0.26 if titles else 0.04
+    down = 0.82 * cell + title
     rows = -(-len(cases) // columns)
-    cell = width / columns
     with mpl.rc_context(STYLE):
-        height = rows * (cell * 0.86 + 0.3)
-        fig = Figure(figsize=(width, height))  # a plain grid, which no layout engine has to find
-        axes = fig.subplots(rows, columns, squeeze=False)
-        fig.subplots_adjust(0.003, 0.003, 0.997, 1 - 0.2 / height, wspace=0.04, hspace=0.24 / (cell * 0.86))
-    for ax in axes.flat[len(cases) :]:
-        ax.remove()
-    for case, ax in zip(cases, axes.flat, strict=False):
-        ax.set_title("", y=1)  # a place of its own, which need not be found for each format
-        draw_image(case, ax, max_side=round(cell * 140), picture=pictures, size=5)
+        fig = Figure(figsize=(width, rows * down))
+        fig.suppressComposite = True  # one picture of the whole sheet would be larger
+        ax = fig.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(rows * down, 0), xticks=[], yticks=[])
+    ax.set_axis_off()
+    fits = int(cell * 72 / (6.5 * 0.56))  # signs a title may have
+    for k, case in enumerate(cases):
+        scale = min(0.94 * cell / case.image_size[0], 0.82 * cell / case.image_size[1])
+        w, h = (scale * side for side in case.image_size)
+        left, top = k % columns * cell, k // columns * down + title
+        at = (left + (cell - w) / 2, top + (0.82 * cell - h) / 2)
+        _place(case, ax, at, scale, marks=True, max_side=round(cell * 140), picture=pictures, size=5)
         if titles:
             kinds = ", ".join(dict.fromkeys(n.kind.label for n in case.constraint_nodes))
-            ax.set_title(textwrap.shorten(f"{case.id}: {kinds}", 40, placeholder="…"), size=6.5, y=1)
+            words = textwrap.shorten(f"{case.id}: {kinds}", fits, placeholder="…")
+            ax.text(left + cell / 2, at[1] - 0.05, words, size=6.5, ha="center")
     return fig
 
 

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from icgkit.bench.maze_faults import EXPECTED, confusion, jpeg, judge_edited, make_edited, resized
-from icgkit.bench.maze_judge import judge, read_maze
+from icgkit.bench.maze_judge import _misfits, judge, read_maze
 from icgkit.bench.maze_solvers import SOLVERS, moves, pen, refined_instruction, rewriter
 from icgkit.bench.mazes import (
     CELL,
@@ -192,3 +192,17 @@ def test_only_the_last_line_reaches_the_editor(
     text: str | None, instruction: str | None, status: str
 ) -> None:
     assert refined_instruction(text) == (instruction, status)
+
+
+def test_misfits_of_all_moves_are_those_of_each_by_itself() -> None:
+    rng = np.random.default_rng(0)
+    walls = np.kron(rng.random((7, 7)) < 0.4, np.ones((9, 9), bool))
+    shown = np.roll(walls, (3, -6), (0, 1)) ^ (rng.random(walls.shape) < 0.05)
+    steps = [-12, -6, -3, 0, 3, 6, 12]
+    found = _misfits(walls, shown, steps)
+    assert min(found, key=found.__getitem__) == (3, -6)
+    for (dy, dx), share in found.items():
+        rows, columns = (slice(max(-d, 0), 63 - max(d, 0)) for d in (dy, dx))
+        onto, across = (slice(max(d, 0), 63 - max(-d, 0)) for d in (dy, dx))
+        assert share == (walls[rows, columns] != shown[onto, across]).mean()
+    assert len(found) == 48

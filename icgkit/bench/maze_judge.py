@@ -64,7 +64,11 @@ class Reading:
 
         self.size = size
         side = size * PIXELS
-        shown = image.convert("RGB").resize((side, side), images.Resampling.BILINEAR)
+        shown = image.convert("RGB")
+        if shown.size == (2 * side, 2 * side):  # as it is drawn
+            shown = shown.reduce(2)
+        elif shown.size != (side, side):
+            shown = shown.resize((side, side), images.Resampling.BILINEAR)
         # One plane a channel; every number is whole and below 2 ** 24, so exact.
         planes = np.asarray(shown).transpose(2, 0, 1).astype(np.float32, order="C")
         r, g, b = planes
@@ -165,18 +169,20 @@ def _misfits(a: Mask, b: Mask, steps: list[int]) -> dict[tuple[int, int], float]
     both = np.rint(np.fft.irfft2(spectrum, (n, n)))
     sums = [np.pad(m.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0))) for m in (a, b)]
 
-    def total(m: NDArray[np.int64], y: int, x: int) -> int:
-        """Pixels of a mask that still lie on the other after a move."""
-        y0, y1, x0, x1 = max(y, 0), side + min(y, 0), max(x, 0), side + min(x, 0)
-        return int(m[y1, x1] - m[y0, x1] - m[y1, x0] + m[y0, x0])
+    moves = np.array(steps)
+    kept = side - np.abs(moves)
 
-    out = {}
-    for dy in steps:
-        for dx in steps:
-            if dy or dx:
-                differ = total(sums[0], -dy, -dx) + total(sums[1], dy, dx) - 2 * both[dy, dx]
-                out[dy, dx] = float(differ / ((side - abs(dy)) * (side - abs(dx))))
-    return out
+    def total(m: NDArray[np.int64], by: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Pixels of a mask that still lie on the other after each move."""
+        low, high = np.maximum(by, 0), side + np.minimum(by, 0)
+        over = m[np.ix_(high, high)] - m[np.ix_(low, high)] - m[np.ix_(high, low)] + m[np.ix_(low, low)]
+        return np.asarray(over)
+
+    differ = total(sums[0], -moves) + total(sums[1], moves) - 2 * both[np.ix_(moves, moves)]
+    shares = differ / np.outer(kept, kept)
+    return {
+        (dy, dx): float(shares[i, j]) for i, dy in enumerate(steps) for j, dx in enumerate(steps) if dy or dx
+    }
 
 
 def _surface(maze: Maze, read: Reading) -> Iterator[tuple[str, list[Cell]]]:
