@@ -9,6 +9,7 @@ cannot, or the platform has no fork, ordinary kernels of the running interpreter
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -25,6 +26,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
@@ -37,9 +39,14 @@ SERVER_ENV = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "_RJEM_MALLOC_CONF": "background_thread:false",
+    # glibc keeps what arrays leave: a page that is asked for anew costs more than what is done with it.
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 25),
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 28),
 }
 
 
+LINGER = 0.02
+"""Seconds that a client waits for further messages of a kernel's start."""
 NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 
 
@@ -226,6 +233,29 @@ class ForkProvisioner(LocalProvisioner):
         self.cwd = cwd
         return self.connection_info
 
+    async def wait(self) -> int | None:
+        """Wait until the kernel has ended: asked often, since a fork that was killed ends at once."""
+        if isinstance(self.process, _ForkedProcess):
+            while await self.poll() is None:
+                await asyncio.sleep(0.005)
+        return await super().wait()
+
+
+class _PromptClient(AsyncKernelClient):
+    """A client that does not linger once its kernel has answered.
+
+    jupyter_client waits 0.2 s for further messages of the start, longer than a fork takes to start.
+    """
+
+    async def wait_for_ready(self, timeout: float | None = None) -> None:
+        channel = self.iopub_channel
+        ask = channel.get_msg
+        channel.get_msg = lambda timeout=None: ask(timeout=min(timeout or LINGER, LINGER))
+        try:
+            await super().wait_for_ready(timeout)
+        finally:
+            del channel.get_msg
+
 
 class _OwnInterpreter(KernelSpecManager):
     """Answers every kernel name with the kernel of the running interpreter."""
@@ -243,6 +273,6 @@ class WarmKernelManager(AsyncKernelManager):
     """Kernel manager for papermill's `kernel_manager_class`: our interpreter, forked if it can be."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs, kernel_spec_manager=_OwnInterpreter())
+        super().__init__(**kwargs, kernel_spec_manager=_OwnInterpreter(), client_factory=_PromptClient)
         if _server is not None:  # Sockets in a folder of our own: no race for free ports.
             self.transport, self.ip = "ipc", str(_server.folder / uuid.uuid4().hex[:8])

@@ -8,7 +8,7 @@ shift of up to 2 of 48 pixels change no verdict; the test suite holds that.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -56,6 +56,12 @@ class Verdict(NamedTuple):
         return self.broken[0].rule if self.broken else "valid"
 
 
+@cache
+def _squares(color: tuple[int, int, int]) -> NDArray[np.uint16]:
+    """Squared distance of each level of each channel from a colour, cut where it is far anyway."""
+    return np.stack([np.minimum((np.arange(256) - level) ** 2, 20_000) for level in color]).astype(np.uint16)
+
+
 class Reading:
     """What the pixels of an image show, cell by cell, for a maze of `size` cells."""
 
@@ -69,19 +75,22 @@ class Reading:
             shown = shown.reduce(2)
         elif shown.size != (side, side):
             shown = shown.resize((side, side), images.Resampling.BILINEAR)
-        # One plane a channel; every number is whole and below 2 ** 24, so exact.
-        planes = np.asarray(shown).transpose(2, 0, 1).astype(np.float32, order="C")
+        planes = np.ascontiguousarray(np.asarray(shown).transpose(2, 0, 1))
         r, g, b = planes
         self.red = (r > 140) & (g < 110) & (b < 110)
         # Red and its blend with the floor belong to a path, not to the floor.
-        self.rest = ~((r - np.maximum(g, b) > 40) & (r > 120))
-        colors, flat = np.array(list(_NEAR), np.float32), planes.reshape(3, -1)
-        away = (colors**2).sum(axis=1, keepdims=True) - 2 * colors @ flat + (flat**2).sum(axis=0)
-        close = away < np.square(list(_NEAR.values()))[:, None]
-        self._near = dict(zip(_NEAR, close.reshape(-1, side, side), strict=True))
+        other = np.maximum(g, b)
+        self.rest = ~((r > 120) & (r > other) & (r - other > 40))
+        self._planes = planes.reshape(3, -1)
+        self._near: dict[tuple[int, int, int], Mask] = {}
 
     def near(self, color: tuple[int, int, int]) -> Mask:
         """Pixels that are close to the colour of wall, floor, start or end."""
+        if color not in self._near:
+            away = sum(
+                np.take(square, plane) for square, plane in zip(_squares(color), self._planes, strict=True)
+            )
+            self._near[color] = np.reshape(away < _NEAR[color] ** 2, self.red.shape)
         return self._near[color]
 
     def inner(self, mask: Mask) -> NDArray[np.float64]:
@@ -108,8 +117,24 @@ class Reading:
 
     def joined(self, a: Cell, b: Cell) -> bool:
         """Whether red crosses the border, or the corner, between two cells."""
-        y, x = ((a[k] + b[k] + 1) * PIXELS // 2 for k in (0, 1))
-        return bool(self.red[y - 2 : y + 2, x - 2 : x + 2].mean() > 0.5)
+        return self._crossed[a[0] + b[0]][a[1] + b[1]]
+
+    @cached_property
+    def _crossed(self) -> list[list[bool]]:
+        """Whether most is red of the 4 x 4 pixels round each point half a cell apart from the next."""
+        at = np.arange(1, 2 * self.size) * PIXELS // 2
+        sums = np.pad(
+            self.red.cumsum(axis=0, dtype=np.int32).cumsum(axis=1, dtype=np.int32), ((1, 0), (1, 0))
+        )
+        low, high = at - 2, at + 2
+        found = (
+            sums[np.ix_(high, high)]
+            - sums[np.ix_(low, high)]
+            - sums[np.ix_(high, low)]
+            + sums[np.ix_(low, low)]
+        )
+        crossed: list[list[bool]] = (found > 8).tolist()
+        return crossed
 
 
 def judge(maze: Maze, image: Image) -> Verdict:
@@ -167,7 +192,10 @@ def _misfits(a: Mask, b: Mask, steps: list[int]) -> dict[tuple[int, int], float]
     n = side + reach
     spectrum = np.fft.rfft2(b, (n, n)) * np.conj(np.fft.rfft2(a, (n, n)))
     both = np.rint(np.fft.irfft2(spectrum, (n, n)))
-    sums = [np.pad(m.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0))) for m in (a, b)]
+    sums = [
+        np.pad(m.cumsum(axis=0, dtype=np.int32).cumsum(axis=1, dtype=np.int32), ((1, 0), (1, 0)))
+        for m in (a, b)
+    ]
 
     moves = np.array(steps)
     kept = side - np.abs(moves)
@@ -186,31 +214,32 @@ def _misfits(a: Mask, b: Mask, steps: list[int]) -> dict[tuple[int, int], float]
 
 
 def _surface(maze: Maze, read: Reading) -> Iterator[tuple[str, list[Cell]]]:
-    red, green = read.share(read.red), read.share(read.near(START))
-    floor, wall = read.unpainted(FLOOR), read.unpainted(WALL)
-    for r in range(maze.size):
-        for c in range(maze.size):
-            cell = (r, c)
-            if cell == maze.start:
-                if green[cell] < 0.35:
-                    yield "ends changed", [cell]
-            elif cell == maze.end:
-                if red[cell] < 0.7:
-                    yield "ends changed", [cell]
-            elif maze.floor(cell):
-                if floor[cell] < 0.8:
-                    yield "floor changed", [cell]
-            elif red[cell] > 0.12:
-                # A diagonal stroke cuts the corner of a wall cell: less than a tenth of it.
-                yield "wall crossed", [cell]
-            elif wall[cell] < 0.8:
-                yield "wall changed", [cell]
+    shares = [read.share(read.red), read.share(read.near(START)), read.unpainted(FLOOR), read.unpainted(WALL)]
+    for number, (red, green, floor, wall) in enumerate(
+        zip(*(x.ravel().tolist() for x in shares), strict=True)
+    ):
+        cell = divmod(number, maze.size)
+        if cell == maze.start:
+            if green < 0.35:
+                yield "ends changed", [cell]
+        elif cell == maze.end:
+            if red < 0.7:
+                yield "ends changed", [cell]
+        elif maze.floor(cell):
+            if floor < 0.8:
+                yield "floor changed", [cell]
+        elif red > 0.12:
+            # A diagonal stroke cuts the corner of a wall cell: less than a tenth of it.
+            yield "wall crossed", [cell]
+        elif wall < 0.8:
+            yield "wall changed", [cell]
 
 
 def _path(maze: Maze, read: Reading) -> Iterator[tuple[str, list[Cell]]]:
     ends = (maze.start, maze.end)
     cells = [(r, c) for r in range(maze.size) for c in range(maze.size) if maze.floor((r, c))]
-    red = {c for c in cells if c not in ends and read.marked[c]}
+    marked = read.marked.tolist()
+    red = {(r, c) for r, c in cells if (r, c) not in ends and marked[r][c]}
     if not red:
         yield "no path", []
         return
