@@ -6,7 +6,7 @@ import io
 import textwrap
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icgkit.errors import ImageError
 from icgkit.graph import Box, Case
@@ -36,15 +36,24 @@ def draw_image(
     ax.set_aspect("equal")
     ax.set(xticks=[], yticks=[])  # an axis that is off would still measure its ticks
     ax.set_axis_off()
-    _place(case, ax, (0, 0), 1, marks=marks, max_side=max_side, picture=picture, size=size)
+    found = _place(case, ax, (0, 0), 1, max_side=max_side, picture=picture)
+    _draw_marks(ax, found if marks else [], size)
     return ax
 
 
+class _Mark(NamedTuple):
+    """A box to draw, with its number, colour and line."""
+
+    box: Box
+    label: str
+    color: str
+    line: str
+
+
 def _place(
-    case: Case, ax: Axes, at: tuple[float, float], scale: float, *, marks: bool, max_side: int, picture: bool,
-    size: float,
-) -> None:  # fmt: skip
-    """Draw the marked image of a case with its upper left corner at a point, so many units a pixel."""
+    case: Case, ax: Axes, at: tuple[float, float], scale: float, *, max_side: int, picture: bool
+) -> list[_Mark]:
+    """Draw the image of a case, its upper left corner at a point, so many units a pixel; return its marks."""
     from PIL import Image
 
     from icgkit.images import prepare
@@ -54,26 +63,44 @@ def _place(
         try:
             shown = prepare(case.image_path, max_side=max_side)
         except ImageError:
-            ax.text(x + width / 2, y + height / 2, "image not found here", ha="center", size=size)
-            return
+            ax.text(x + width / 2, y + height / 2, "image not found here", ha="center", size=8)
+            return []
         pixels = Image.open(io.BytesIO(shown.data)).convert("RGB")
         ax.imshow(pixels, extent=(x, x + width, y + height, y), interpolation="bilinear")
     else:
         ax.add_patch(rectangle(x, y, width, height, "#ECECEC"))
-    marked = [(case.target.bbox, "E", TARGET, "--")]
-    marked += [(n.bbox, str(i), n.category.color, "-") for i, n in enumerate(case.constraint_nodes, 1)]
-    for box, label, color, line in marked if marks else ():
-        if box:
-            x0, y0, x1, y1 = (scale * v for v in box)
-            _box(ax, (x + x0, y + y0, x + x1, y + y1), label, color, line, size)
+    boxes = [(case.target.bbox, "E", TARGET, "--")]
+    boxes += [(n.bbox, str(i), n.category.color, "-") for i, n in enumerate(case.constraint_nodes, 1)]
+    return [
+        _Mark((x + scale * b[0], y + scale * b[1], x + scale * b[2], y + scale * b[3]), *rest)
+        for b, *rest in boxes
+        if b
+    ]
 
 
-def _box(ax: Axes, box: Box, label: str, color: str, line: str, size: float) -> None:
-    x0, y0, x1, y1 = box
-    for edge, width in (("white", 0.43 * size), (color, 0.23 * size)):
-        ax.add_patch(rectangle(x0, y0, x1 - x0, y1 - y0, "none", edgecolor=edge, lw=width, ls=line))
-    disc = {"boxstyle": "circle,pad=0.22", "facecolor": color, "edgecolor": "white", "linewidth": 0.11 * size}
-    ax.text(x0, y0, label, color="white", size=size, weight="bold", ha="center", va="center", bbox=disc)
+def _draw_marks(ax: Axes, marks: Sequence[_Mark], size: float) -> None:
+    """Draw boxes, white beneath their colour, and numbered discs at their corners; all of a kind at once."""
+    from matplotlib.collections import PolyCollection
+
+    for mark_line in ("--", "-"):
+        those = [m for m in marks if m.line == mark_line]
+        corners = [[(m.box[i], m.box[j]) for i, j in ((0, 1), (2, 1), (2, 3), (0, 3))] for m in those]
+        for colors, width in (("white", 0.43 * size), ([m.color for m in those], 0.23 * size)):
+            frame = PolyCollection(
+                corners, facecolors="none", edgecolors=colors, linewidths=width, linestyles=mark_line
+            )
+            ax.add_collection(frame, autolim=False)
+    for k, label in enumerate(dict.fromkeys(m.label for m in marks)):
+        those = [m for m in marks if m.label == label]
+        x, y = ([m.box[i] for m in those] for i in (0, 1))
+        disc: dict[str, Any] = {
+            "c": [m.color for m in those],
+            "edgecolors": "white",
+            "linewidths": 0.11 * size,
+        }
+        ax.scatter(x, y, s=(1.75 * size) ** 2, zorder=3 + 2 * k, **disc)
+        sign = rf"$\mathbf{{{label}}}$"
+        ax.scatter(x, y, s=(0.95 * size) ** 2, marker=sign, c="white", lw=0, zorder=4 + 2 * k, gid=label)
 
 
 @cache
@@ -228,17 +255,19 @@ def contact_sheet(
         fig.suppressComposite = True  # one picture of the whole sheet would be larger
         ax = fig.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(rows * down, 0), xticks=[], yticks=[])
     ax.set_axis_off()
+    marks: list[_Mark] = []
     fits = int(cell * 72 / (6.5 * 0.56))  # signs a title may have
     for k, case in enumerate(cases):
         scale = min(0.94 * cell / case.image_size[0], 0.82 * cell / case.image_size[1])
         w, h = (scale * side for side in case.image_size)
         left, top = k % columns * cell, k // columns * down + title
         at = (left + (cell - w) / 2, top + (0.82 * cell - h) / 2)
-        _place(case, ax, at, scale, marks=True, max_side=round(cell * 140), picture=pictures, size=5)
+        marks += _place(case, ax, at, scale, max_side=round(cell * 200), picture=pictures)
         if titles:
             kinds = ", ".join(dict.fromkeys(n.kind.label for n in case.constraint_nodes))
             words = textwrap.shorten(f"{case.id}: {kinds}", fits, placeholder="…")
             ax.text(left + cell / 2, at[1] - 0.05, words, size=6.5, ha="center")
+    _draw_marks(ax, marks, 4.5)
     return fig
 
 
