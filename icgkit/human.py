@@ -35,9 +35,9 @@ def write_human_template(
     >>> data = ig.load_dataset("icg-teb").subset(["teb-001"])
     >>> file = tempfile.mkdtemp() + "/ada.csv"
     >>> write_human_template(data, file, annotator="ada")
-    1
+    2
     >>> read_human(file, data)["found"].null_count()
-    1
+    2
     """
     rows = []
     for case in dataset:

@@ -64,8 +64,9 @@ class Done:
         ]
         for condition, n in self.left_out.items():
             lines.append(f"{condition}: {n} cases left out, they lack what it shows")
-        if self.responses.height < self.wanted:
-            lines.append(f"{self.wanted - self.responses.height} of {self.wanted} responses are missing")
+        asked = self.responses["condition"].is_in(self.study.conditions)  # not what only led to a response
+        if asked.sum() < self.wanted:
+            lines.append(f"{self.wanted - asked.sum()} of {self.wanted} responses are missing")
         if s.stopped == "budget":
             lines.append("stopped at the budget; run again with a higher one to go on")
         if s.stopped == "interrupt":

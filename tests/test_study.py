@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -294,3 +295,16 @@ def test_study_files_of_the_shipped_cache_ask_for_nothing_that_it_lacks(name: st
     found = study_run.estimate(project_root() / "data" / "cache" / "offline" / f"{name}.toml")
     assert found.missing == 0
     assert found.cached > 400
+
+
+def test_the_answer_that_a_chain_builds_on_does_not_stand_for_the_one_that_is_missing(
+    server, tmp_path
+) -> None:
+    study = Study(
+        dataset="small", models=["offline/priors"], conditions=["plan_nl_self"], cache=str(tmp_path / "c")
+    )
+    done = study_run.run(study, progress=False)
+    assert set(done.responses["condition"]) == {"nl_self", "plan_nl_self"}
+    assert "missing" not in done.text()
+    kept = done.responses.filter(pl.col("condition") == "nl_self")
+    assert f"{done.wanted} of {done.wanted} responses are missing" in replace(done, responses=kept).text()
