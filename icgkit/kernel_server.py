@@ -21,15 +21,8 @@ PRELOADED = (
     *("IPython.core.oinspect", "IPython.core.logger", "faulthandler"),
     *("IPython.extensions.storemagic", "sqlite3", "tornado.platform.asyncio", "matplotlib_inline.config"),
     # What notebooks import, and what saving a figure does.
-    *(
-        "numpy",
-        "numpy.random",
-        "PIL.ImageDraw",
-        "PIL.ImageFont",
-        "matplotlib.pyplot",
-        "matplotlib.backends.backend_agg",
-        "matplotlib.backends.backend_pdf",
-    ),
+    *("numpy", "numpy.random", "PIL.ImageDraw", "PIL.ImageFont", "matplotlib.pyplot"),
+    *("matplotlib.backends.backend_agg", "matplotlib.backends.backend_pdf"),
     *("matplotlib.backends.backend_svg", "fontTools.subset", "PIL.PngImagePlugin", "PIL.JpegImagePlugin"),
     *(f"fontTools.ttLib.tables.{t}" for t in ("O_S_2f_2", "_c_v_t", "_f_p_g_m", "_g_a_s_p", "_h_h_e_a")),
     *(f"fontTools.ttLib.tables.{t}" for t in ("_l_o_c_a", "_p_r_e_p")),

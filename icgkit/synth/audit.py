@@ -1,8 +1,8 @@
 """Audit of a drawn dataset: recomputed facts, give-aways, near-duplicates, sentence frames.
 
-The classifiers stand in `giveaway`. Nothing here trusts a template: facts are recomputed from the numbers in a case's metadata with
-code of its own, charts are measured on the pixels, and `truth` compares boxes with edits. imagehash is loaded only
-where it is used (extra "audit").
+The classifiers stand in `giveaway`. Nothing here trusts a template: facts are recomputed from the
+numbers in a case's metadata with code of its own, charts are measured on the pixels, and `truth`
+compares boxes with edits. imagehash is loaded only where it is used (extra "audit").
 """
 
 from __future__ import annotations
@@ -163,6 +163,8 @@ def _angle(drawn: Drawn, fact: dict[str, Any]) -> tuple[bool, str]:
         pairs, counts = np.unique(
             pairs[(before[mask] != after[mask]).any(axis=1)], axis=0, return_counts=True
         )
+        if not len(pairs):
+            return False, "nothing moves"
         lost, gained = np.split(pairs[counts.argmax()], 2)
         part = gained if b > a else lost
         found = []
