@@ -6,11 +6,11 @@ import io
 import textwrap
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from icgkit.errors import ImageError
-from icgkit.graph import Box, Case
-from icgkit.plots import INK, rectangle
+from icgkit.graph import Case
+from icgkit.plots import INK, Mark, draw_marks, rectangle
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,22 +37,13 @@ def draw_image(
     ax.set(xticks=[], yticks=[])  # an axis that is off would still measure its ticks
     ax.set_axis_off()
     found = _place(case, ax, (0, 0), 1, max_side=max_side, picture=picture)
-    _draw_marks(ax, found if marks else [], size)
+    draw_marks(ax, found if marks else [], size)
     return ax
-
-
-class _Mark(NamedTuple):
-    """A box to draw, with its number, colour and line."""
-
-    box: Box
-    label: str
-    color: str
-    line: str
 
 
 def _place(
     case: Case, ax: Axes, at: tuple[float, float], scale: float, *, max_side: int, picture: bool
-) -> list[_Mark]:
+) -> list[Mark]:
     """Draw the image of a case, its upper left corner at a point, so many units a pixel; return its marks."""
     from PIL import Image
 
@@ -72,35 +63,10 @@ def _place(
     boxes = [(case.target.bbox, "E", TARGET, "--")]
     boxes += [(n.bbox, str(i), n.category.color, "-") for i, n in enumerate(case.constraint_nodes, 1)]
     return [
-        _Mark((x + scale * b[0], y + scale * b[1], x + scale * b[2], y + scale * b[3]), *rest)
+        Mark((x + scale * b[0], y + scale * b[1], x + scale * b[2], y + scale * b[3]), *rest)
         for b, *rest in boxes
         if b
     ]
-
-
-def _draw_marks(ax: Axes, marks: Sequence[_Mark], size: float) -> None:
-    """Draw boxes, white beneath their colour, and numbered discs at their corners; all of a kind at once."""
-    from matplotlib.collections import PolyCollection
-
-    for mark_line in ("--", "-"):
-        those = [m for m in marks if m.line == mark_line]
-        corners = [[(m.box[i], m.box[j]) for i, j in ((0, 1), (2, 1), (2, 3), (0, 3))] for m in those]
-        for colors, width in (("white", 0.43 * size), ([m.color for m in those], 0.23 * size)):
-            frame = PolyCollection(
-                corners, facecolors="none", edgecolors=colors, linewidths=width, linestyles=mark_line
-            )
-            ax.add_collection(frame, autolim=False)
-    for k, label in enumerate(dict.fromkeys(m.label for m in marks)):
-        those = [m for m in marks if m.label == label]
-        x, y = ([m.box[i] for m in those] for i in (0, 1))
-        disc: dict[str, Any] = {
-            "c": [m.color for m in those],
-            "edgecolors": "white",
-            "linewidths": 0.11 * size,
-        }
-        ax.scatter(x, y, s=(1.75 * size) ** 2, zorder=3 + 2 * k, **disc)
-        sign = rf"$\mathbf{{{label}}}$"
-        ax.scatter(x, y, s=(0.95 * size) ** 2, marker=sign, c="white", lw=0, zorder=4 + 2 * k, gid=label)
 
 
 @cache
@@ -255,7 +221,7 @@ def contact_sheet(
         fig.suppressComposite = True  # one picture of the whole sheet would be larger
         ax = fig.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(rows * down, 0), xticks=[], yticks=[])
     ax.set_axis_off()
-    marks: list[_Mark] = []
+    marks: list[Mark] = []
     fits = int(cell * 72 / (6.5 * 0.56))  # signs a title may have
     for k, case in enumerate(cases):
         scale = min(0.94 * cell / case.image_size[0], 0.82 * cell / case.image_size[1])
@@ -267,7 +233,7 @@ def contact_sheet(
             kinds = ", ".join(dict.fromkeys(n.kind.label for n in case.constraint_nodes))
             words = textwrap.shorten(f"{case.id}: {kinds}", fits, placeholder="…")
             ax.text(left + cell / 2, at[1] - 0.05, words, size=6.5, ha="center")
-    _draw_marks(ax, marks, 4.5)
+    draw_marks(ax, marks, 4.5)
     return fig
 
 

@@ -9,7 +9,7 @@ import pytest
 import icgkit as ig
 from icgkit.cache import Cache
 from icgkit.elicit import elicit
-from icgkit.errors import SchemaError
+from icgkit.errors import SchemaError, UnknownName
 from icgkit.synth import make_dataset, write_dataset
 from icgkit.synth.twins import absent_nodes, load_twins
 
@@ -50,3 +50,5 @@ def test_a_dataset_without_twins_says_how_to_draw_them(tmp_path: Path) -> None:
         load_twins(tmp_path / "plain")
     with pytest.raises(SchemaError, match="icg-synth has no infeasible twins"):
         load_twins("icg-synth", kind="infeasible")
+    with pytest.raises(UnknownName, match="counterfactual"):
+        load_twins(tmp_path / "plain", kind="impossible")

@@ -123,18 +123,17 @@ class Reading:
     def _crossed(self) -> list[list[bool]]:
         """Whether most is red of the 4 x 4 pixels round each point half a cell apart from the next."""
         at = np.arange(1, 2 * self.size) * PIXELS // 2
-        sums = np.pad(
-            self.red.cumsum(axis=0, dtype=np.int32).cumsum(axis=1, dtype=np.int32), ((1, 0), (1, 0))
-        )
-        low, high = at - 2, at + 2
-        found = (
-            sums[np.ix_(high, high)]
-            - sums[np.ix_(low, high)]
-            - sums[np.ix_(high, low)]
-            + sums[np.ix_(low, low)]
-        )
-        crossed: list[list[bool]] = (found > 8).tolist()
+        crossed: list[list[bool]] = (_within(self.red, at - 2, at + 2) > 8).tolist()
         return crossed
+
+
+def _within(mask: Mask, low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Count the pixels of a mask between each pair of bounds down (rows of the result) and across."""
+    sums = np.pad(mask.cumsum(axis=0, dtype=np.int32).cumsum(axis=1, dtype=np.int32), ((1, 0), (1, 0)))
+    over = (
+        sums[np.ix_(high, high)] - sums[np.ix_(low, high)] - sums[np.ix_(high, low)] + sums[np.ix_(low, low)]
+    )
+    return np.asarray(over)
 
 
 def judge(maze: Maze, image: Image) -> Verdict:
@@ -192,21 +191,13 @@ def _misfits(a: Mask, b: Mask, steps: list[int]) -> dict[tuple[int, int], float]
     n = side + reach
     spectrum = np.fft.rfft2(b, (n, n)) * np.conj(np.fft.rfft2(a, (n, n)))
     both = np.rint(np.fft.irfft2(spectrum, (n, n)))
-    sums = [
-        np.pad(m.cumsum(axis=0, dtype=np.int32).cumsum(axis=1, dtype=np.int32), ((1, 0), (1, 0)))
-        for m in (a, b)
-    ]
-
     moves = np.array(steps)
     kept = side - np.abs(moves)
-
-    def total(m: NDArray[np.int64], by: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Pixels of a mask that still lie on the other after each move."""
-        low, high = np.maximum(by, 0), side + np.minimum(by, 0)
-        over = m[np.ix_(high, high)] - m[np.ix_(low, high)] - m[np.ix_(high, low)] + m[np.ix_(low, low)]
-        return np.asarray(over)
-
-    differ = total(sums[0], -moves) + total(sums[1], moves) - 2 * both[np.ix_(moves, moves)]
+    # What still lies on the other mask after each move, of `a` and of `b`.
+    ahead, behind = np.maximum(moves, 0), np.maximum(-moves, 0)
+    differ = (
+        _within(a, behind, side - ahead) + _within(b, ahead, side - behind) - 2 * both[np.ix_(moves, moves)]
+    )
     shares = differ / np.outer(kept, kept)
     return {
         (dy, dx): float(shares[i, j]) for i, dy in enumerate(steps) for j, dx in enumerate(steps) if dy or dx

@@ -1,5 +1,7 @@
 """Marks for the figures: `draw_*(frame, ax) -> ax`; matplotlib is loaded when one draws."""
 
+from icgkit.plots.marks import Mark as Mark
+from icgkit.plots.marks import draw_marks as draw_marks
 from icgkit.plots.rates import draw_categories as draw_categories
 from icgkit.plots.rates import draw_grid as draw_grid
 from icgkit.plots.rates import draw_lines as draw_lines

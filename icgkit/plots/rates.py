@@ -155,7 +155,10 @@ def draw_grid(frame: pl.DataFrame, ax: Axes, *, row: str, xlabel: str = "") -> A
             value = record[name]
             ax.add_patch(rectangle(x - 0.48, y - 0.44, 0.96, 0.88, shade[value]))
             ax.text(x, y, signs[value], ha="center", va="center", size=10, family="DejaVu Sans")
-    ax.set_xticks(range(len(names)), [n.replace("|", "\n") for n in names], fontsize=7.5)
+    heads = [
+        "\n".join(textwrap.fill(part, 12, break_long_words=False) for part in n.split("|")) for n in names
+    ]
+    ax.set_xticks(range(len(names)), heads, fontsize=7.5)
     ax.set_yticks(range(frame.height), [textwrap.fill(str(v), 34) for v in frame[row]], fontsize=8)
     ax.set_xlim(-0.5, len(names) - 0.5)
     ax.set_ylim(max(frame.height, 4) - 0.5, -0.5)

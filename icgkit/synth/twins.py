@@ -11,8 +11,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from icgkit.errors import SchemaError
+from icgkit.errors import SchemaError, UnknownName
 from icgkit.load import Dataset, load_dataset, read_cases
+
+KINDS = ("counterfactual", "infeasible")
 
 
 def load_twins(dataset: str | Path | Dataset, *, kind: str = "counterfactual") -> Dataset:
@@ -28,8 +30,8 @@ def load_twins(dataset: str | Path | Dataset, *, kind: str = "counterfactual") -
 
     Raises
     ------
-    SchemaError
-        If the dataset has no twins of that kind.
+    UnknownName, SchemaError
+        If there is no such kind, or the dataset has no twins of it.
 
     Examples
     --------
@@ -41,6 +43,8 @@ def load_twins(dataset: str | Path | Dataset, *, kind: str = "counterfactual") -
     >>> twin.metadata["twin_of"] == cases[0].id, twin.constraint_nodes
     (True, ())
     """
+    if kind not in KINDS:
+        raise UnknownName.among("kind of twin", kind, KINDS)
     data = dataset if isinstance(dataset, Dataset) else load_dataset(dataset)
     path = data.folder / "twins.jsonl" if data.folder else None
     found = []

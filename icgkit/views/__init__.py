@@ -1,5 +1,6 @@
 """Shapes of results that notebooks share; the numbers come from `icgkit.metrics`, nothing is computed here."""
 
+from icgkit.views.audit import audit_beside as audit_beside
 from icgkit.views.audit import audit_checks as audit_checks
 from icgkit.views.audit import box_fit as box_fit
 from icgkit.views.audit import guesses_view as guesses_view

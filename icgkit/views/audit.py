@@ -55,6 +55,18 @@ def audit_checks(
     return pl.DataFrame(rows, schema={"check": pl.String, "n": pl.Int64, "wrong": pl.Int64}, orient="row")
 
 
+def audit_beside(rates: pl.DataFrame) -> pl.DataFrame:
+    """Return the rates of an audit under the published names of its questions (`group`).
+
+    Of several annotators the first by name stands beside the published rates.
+    """
+    import polars as pl
+
+    names = {"exists": "D1 existence", "region": "D2 region", "update": "D3 update", "reason": "D4 reason"}
+    named = rates.with_columns(group=pl.col("dimension").replace(names))
+    return named.sort("annotator", maintain_order=True).unique("group", keep="first", maintain_order=True)
+
+
 def box_fit(cases: Sequence[Case], truth: pl.DataFrame) -> pl.DataFrame:
     """Return how boxes fit what is drawn, by subtype and for the targets.
 
