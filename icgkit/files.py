@@ -1,0 +1,252 @@
+"""Files that others may have made or filled: read within bounds, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from icgkit.errors import IcgError, SchemaError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MAX_BYTES = 1 << 28
+"""Largest file that is read at once unless a caller says otherwise: 256 MiB."""
+MAX_TABLE_BYTES = 1 << 32
+"""Largest table that is read, uncompressed: 4 GiB."""
+MAX_TABLE_ROWS = 5_000_000
+
+
+@contextmanager
+def open_file(
+    path: str | Path, *, limit: int = MAX_BYTES, error: type[IcgError] = SchemaError
+) -> Iterator[BinaryIO]:
+    """Open a file for reading if it is a regular one of at most `limit` bytes.
+
+    A pipe is not waited for and a device is not read. Links are followed: whether a path may lead
+    out of a folder is for the caller to say.
+
+    Raises
+    ------
+    IcgError
+        Of the class `error`: no such file, not a regular file, not readable, too large.
+    """
+    shown = Path(path).name or str(path)
+    try:
+        before = os.stat(path)
+        if not stat.S_ISREG(before.st_mode):
+            raise error(f"{shown!r} is no regular file", got=_kind(before.st_mode), allowed="a regular file")
+        flags = (
+            os.O_RDONLY
+            | getattr(os, "O_NONBLOCK", 0)
+            | getattr(os, "O_CLOEXEC", 0)
+            | getattr(os, "O_BINARY", 0)
+        )
+        fd = os.open(path, flags)
+    except OSError as exc:
+        raise error(f"{shown!r} cannot be read: {exc.strerror}", got=str(path)) from None
+    except ValueError:  # a NUL byte in the name
+        raise error("a file name with a NUL byte", got=str(path)) from None
+    with os.fdopen(fd, "rb") as stream:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):  # changed between the two looks
+            raise error(f"{shown!r} is no regular file", got=_kind(status.st_mode), allowed="a regular file")
+        if status.st_size > limit:
+            raise error(
+                f"{shown!r} is too large", got=f"{status.st_size:,} bytes", allowed=f"at most {limit:,} bytes"
+            )
+        yield stream
+
+
+def read_file(path: str | Path, *, limit: int = MAX_BYTES, error: type[IcgError] = SchemaError) -> bytes:
+    """Return the content of a regular file of at most `limit` bytes; see `open_file`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> write_whole(folder / "a.txt", b"abc")
+    >>> read_file(folder / "a.txt")
+    b'abc'
+    >>> read_file(folder / "a.txt", limit=2)
+    Traceback (most recent call last):
+    ...
+    icgkit.errors.SchemaError: 'a.txt' is too large; got '3 bytes'; allowed: at most 2 bytes
+    """
+    with open_file(path, limit=limit, error=error) as stream:
+        data = stream.read(limit + 1)
+    if len(data) > limit:  # it grew while it was read
+        raise error(f"{Path(path).name!r} is too large", allowed=f"at most {limit:,} bytes")
+    return data
+
+
+def read_parquet(path: str | Path, *, error: type[IcgError] = SchemaError) -> pl.DataFrame:
+    """Read a Parquet file whose footer promises no more than memory can be asked for.
+
+    Raises
+    ------
+    IcgError
+        Of the class `error`: as `open_file`, no Parquet, damaged, more than `MAX_TABLE_ROWS` rows,
+        more than `MAX_TABLE_BYTES` uncompressed.
+    """
+    import polars as pl
+
+    shown = Path(path).name
+    remedy = "restore the file from a copy, or move it away"
+    with open_file(path, limit=MAX_TABLE_BYTES, error=error) as stream:
+        try:
+            rows, size = _parquet_size(stream)
+        except (ValueError, LookupError, TypeError):
+            raise error(f"{shown!r} is no whole Parquet file", got=str(path), remedy=remedy) from None
+        if not 0 <= rows <= MAX_TABLE_ROWS or not 0 <= size <= MAX_TABLE_BYTES:
+            raise error(
+                f"{shown!r} is too large once it is unpacked",
+                got=f"{rows:,} rows, {size:,} bytes",
+                allowed=f"{MAX_TABLE_ROWS:,} rows, {MAX_TABLE_BYTES:,} bytes",
+            )
+        stream.seek(0)
+        try:
+            return pl.read_parquet(stream)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as exc:
+            why = (str(exc).splitlines() or [""])[0][:120]
+            raise error(f"{shown!r} cannot be read: {why}", got=str(path), remedy=remedy) from None
+
+
+@contextmanager
+def replacing(path: str | Path, *, sync: bool = False) -> Iterator[BinaryIO]:
+    """Write a file so that a reader sees the old or the new content, never half of one.
+
+    What is written goes to a new file with a name that nobody can foresee, which then takes the
+    place of `path`. A link is replaced, not followed. With `sync`, file and folder are on the disk
+    when this returns. After an exception the old content stays.
+    """
+    path = Path(path)
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    part = path.with_name(f".{path.name[:200]}.{secrets.token_hex(6)}.part")
+    fd = os.open(part, flags, 0o666)
+    try:
+        with os.fdopen(fd, "wb") as stream:
+            yield stream
+            stream.flush()
+            if sync:
+                os.fsync(fd)
+        os.replace(part, path)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise
+    if sync:
+        sync_folder(path.parent)
+
+
+def write_whole(path: str | Path, content: bytes, *, sync: bool = False) -> None:
+    """Write bytes by way of `replacing`."""
+    with replacing(path, sync=sync) as stream:
+        stream.write(content)
+
+
+def sync_folder(folder: str | Path) -> None:
+    """Bring the names in a folder to the disk, where the system can."""
+    try:
+        fd = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    except OSError:  # Windows has no such thing
+        return
+    try:
+        with suppress(OSError):
+            os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _kind(mode: int) -> str:
+    kinds = {stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
+    return kinds.get(stat.S_IFMT(mode), "device")
+
+
+# -- size of a Parquet file, from its footer ---------------------------------------------------
+
+
+def _parquet_size(stream: BinaryIO) -> tuple[int, int]:
+    """Return rows and uncompressed bytes, the larger of what row groups and columns state."""
+    size = stream.seek(0, os.SEEK_END)
+    if size < 12:
+        raise ValueError("too short")
+    stream.seek(size - 8)
+    tail = stream.read(8)
+    length = int.from_bytes(tail[:4], "little")
+    if tail[4:] != b"PAR1" or length > size - 12:
+        raise ValueError("no Parquet")
+    stream.seek(size - 8 - length)
+    meta, _ = _thrift(stream.read(length), 0, _STRUCT, 0)
+    groups = meta[4]
+    rows = max(meta[3], sum(group[3] for group in groups))
+    stated = sum(group[2] for group in groups)
+    columns = sum(column[3][6] for group in groups for column in group[1] if 3 in column)
+    return rows, max(stated, columns)
+
+
+_STRUCT, _DEPTH = 12, 32
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, at
+        shift += 7
+        if shift > 70:
+            raise ValueError("number too long")
+
+
+def _thrift(data: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
+    """Read one value of the compact Thrift protocol; structs become dicts by field number."""
+    if depth > _DEPTH:
+        raise ValueError("nested too deep")
+    if kind in (1, 2):
+        return kind == 1, at
+    if kind == 3:
+        return data[at], at + 1
+    if kind in (4, 5, 6):
+        value, at = _varint(data, at)
+        return (value >> 1) ^ -(value & 1), at
+    if kind == 7:
+        return None, at + 8
+    if kind == 8:
+        length, at = _varint(data, at)
+        return data[at : at + length], at + length
+    if kind in (9, 10):
+        head, at = data[at], at + 1
+        length, inner = head >> 4, head & 15
+        if length == 15:
+            length, at = _varint(data, at)
+        if length > len(data):
+            raise ValueError("list too long")
+        values = []
+        for _ in range(length):
+            if inner in (1, 2):
+                value, at = data[at] == 1, at + 1
+            else:
+                value, at = _thrift(data, at, inner, depth + 1)
+            values.append(value)
+        return values, at
+    if kind != _STRUCT:
+        raise ValueError("unknown kind")
+    found: dict[int, Any] = {}
+    number = 0
+    while head := data[at]:
+        at += 1
+        if head >> 4:
+            number += head >> 4
+        else:
+            value, at = _varint(data, at)
+            number = (value >> 1) ^ -(value & 1)
+        found[number], at = _thrift(data, at, head & 15, depth + 1)
+    return found, at + 1
