@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from icgkit.errors import SchemaError
-from icgkit.paths import project_root
+from icgkit.paths import folder_of
 from icgkit.schemas import schema
 
 if TYPE_CHECKING:
@@ -138,11 +138,8 @@ class Cache:
 
     @classmethod
     def named(cls, name: str | Path, mode: Mode = "record") -> Cache:
-        """Open `data/cache/<name>`, or a folder given by its path."""
-        path = Path(name)
-        if not (path.is_absolute() or len(path.parts) > 1):
-            path = project_root() / "data" / "cache" / path
-        return cls(path, mode)
+        """Open `data/cache/<name>`, or a folder given by its path; see `icgkit.paths.folder_of`."""
+        return cls(folder_of("cache", name), mode)
 
     # -- reading ---------------------------------------------------------------------------
 

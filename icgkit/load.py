@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Dataset:
     """A named, versioned list of cases with the folder of their images.
 
-    Iterating gives cases; `dataset["case-id"]` gives one. The frames are `cases`, `nodes` and
+    Iterating gives cases; `dataset["case-id"]` gives one, and so does `dataset[0]`, its place. The frames are `cases`, `nodes` and
     `edges`, with the columns of the schemas of those names.
     """
 
@@ -43,11 +43,15 @@ class Dataset:
     def __len__(self) -> int:
         return len(self.cases)
 
-    def __getitem__(self, case_id: str) -> Case:
+    def __getitem__(self, case_id: str | int) -> Case:
+        if isinstance(case_id, int) and not isinstance(case_id, bool):
+            if -len(self) <= case_id < len(self):
+                return self.cases[case_id]
+            raise UnknownName(f"case in {self.name} by place", got=case_id, allowed=f"0 to {len(self) - 1}")
         for case in self.cases:
             if case.id == case_id:
                 return case
-        raise UnknownName.among(f"case in {self.name}", case_id, (c.id for c in self.cases))
+        raise UnknownName.among(f"case in {self.name}", str(case_id), (c.id for c in self.cases))
 
     def subset(self, case_ids: Iterable[str]) -> Dataset:
         """Return the dataset with these cases only, in the order given."""

@@ -18,7 +18,7 @@ from typing import Any
 
 from icgkit.errors import CallError, SchemaError, UnknownName
 from icgkit.load import sha256_of
-from icgkit.paths import project_root
+from icgkit.paths import named_folder, project_root
 
 DOORS = frozenset(
     ("cli", "compare", "doctor", "execute", "gallery", "kernel", "kernel_server", "notebooks", "reproduce")
@@ -165,6 +165,9 @@ def parse_parameters(pairs: Iterable[str]) -> dict[str, Any]:
 def share_parameters(notebooks: Iterable[Notebook], given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return for each notebook those of the given parameters that it has.
 
+    `cache` and `dataset` may be given as anywhere else, from the working directory; kernels work in
+    another one, so a folder outside `data/` is handed on by its whole path.
+
     Raises
     ------
     UnknownName
@@ -173,6 +176,7 @@ def share_parameters(notebooks: Iterable[Notebook], given: Mapping[str, Any]) ->
         If a value has another type than the notebook's default (an int may stand for a float).
     """
     notebooks = list(notebooks)
+    given = {name: _placed(name, value) for name, value in given.items()}
     known = {name for notebook in notebooks for name in notebook.parameters}
     for name in given:
         if name not in known:
@@ -189,6 +193,19 @@ def share_parameters(notebooks: Iterable[Notebook], given: Mapping[str, Any]) ->
                 )
         shared[notebook.name] = own
     return shared
+
+
+_FOLDERS = {"cache": "cache", "dataset": "cases"}
+
+
+def _placed(name: str, value: Any) -> Any:
+    """Return the value of a parameter that names a folder so that it holds in every directory."""
+    if isinstance(value, (list, tuple)) and name in _FOLDERS:
+        return type(value)(_placed(name, v) for v in value)
+    if name not in _FOLDERS or not isinstance(value, str) or not value:
+        return value
+    folder = named_folder(_FOLDERS[name], value)
+    return value if folder == project_root() / "data" / _FOLDERS[name] / value else str(folder)
 
 
 def shared_imports(notebooks: Iterable[Notebook]) -> list[str]:

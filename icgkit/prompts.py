@@ -172,13 +172,20 @@ def _template(words: str) -> Template:
 def _discover(kind: str, own: str | Path | None) -> dict[str, Condition]:
     folders = [_HERE / kind]
     if own is not None:
-        own = Path(own)
-        if not own.is_dir():
-            raise SchemaError("templates folder not found", got=str(own))
+        own = _own_folder(own)
         folders.append(own / kind if (own / kind).is_dir() else own)
     found = {p.stem: read_condition(p) for folder in folders for p in sorted(folder.glob("*.md"))}
     ordered = sorted(found.values(), key=lambda c: (c.order, c.id))
     return {c.id: c for c in ordered}
+
+
+def _own_folder(folder: str | Path) -> Path:
+    own = Path(folder).expanduser()
+    if not own.is_dir():
+        raise SchemaError(
+            "folder of templates not found", got=str(folder), remedy=f"it was looked for as {own.absolute()}"
+        )
+    return own
 
 
 @cache
@@ -205,16 +212,20 @@ def conditions(folder: str | Path | None = None) -> dict[str, Condition]:
 
 def stages(folder: str | Path | None = None) -> dict[str, Condition]:
     """Discover the prompts of intermediate stages (`templates/stages`), by id."""
-    if folder is not None and not (Path(folder) / "stages").is_dir():
-        folder = None
-    return dict(_shipped("stages")) if folder is None else _discover("stages", folder)
+    return _beside("stages", folder)
 
 
 def judge_prompts(folder: str | Path | None = None) -> dict[str, Condition]:
     """Discover the prompts of judges (`templates/judges`), by id."""
-    if folder is not None and not (Path(folder) / "judges").is_dir():
-        folder = None
-    return dict(_shipped("judges")) if folder is None else _discover("judges", folder)
+    return _beside("judges", folder)
+
+
+def _beside(kind: str, folder: str | Path | None) -> dict[str, Condition]:
+    """Discover templates that stand in a folder of their own below one's own; it may lack that folder."""
+    if folder is None:
+        return dict(_shipped(kind))
+    own = _own_folder(folder)
+    return _discover(kind, own) if (own / kind).is_dir() else dict(_shipped(kind))
 
 
 def find_condition(name: str, folder: str | Path | None = None) -> Condition:

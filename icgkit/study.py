@@ -15,6 +15,7 @@ from icgkit.errors import SchemaError
 from icgkit.images import MAX_SIDE
 from icgkit.llm_limits import Limits
 from icgkit.load import Dataset, load_dataset
+from icgkit.paths import folder_of, is_path
 
 SEED = 42
 JudgeKind = Literal["recall", "precision", "plan"]
@@ -127,7 +128,7 @@ class Study(_Part):
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
             raise SchemaError(f"{path.name}: not TOML: {exc}") from None
         data.setdefault("cache", path.stem)
-        return cls.of(data, path.name)
+        return cls.of(_paths_from(path.absolute().parent, data), path.name)
 
     @classmethod
     def of(cls, data: dict[str, Any], place: str = "study") -> Study:
@@ -168,8 +169,23 @@ class Study(_Part):
         )
 
     def open_cache(self, mode: Mode = "record") -> Cache:
-        """Open the cache that the study names, its dataset's name by default."""
-        return Cache.named(self.cache or Path(self.dataset).name, mode)
+        """Open the cache that the study names, by default the one with the name of its dataset's folder."""
+        return Cache.named(self.cache or folder_of("cases", self.dataset).name, mode)
+
+
+def _paths_from(base: Path, data: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of a study file with its paths made absolute: they are meant from its folder.
+
+    What is not there is looked for in the working directory as well.
+    """
+    found = dict(data)
+    for kind, name in (("cases", "dataset"), ("cache", "cache")):
+        if isinstance(value := data.get(name), str) and value and is_path(value):
+            found[name] = str(folder_of(kind, value, base))
+    if isinstance(value := data.get("templates"), str):
+        own = Path(value).expanduser()
+        found["templates"] = str(next((p for p in (base / own, own.absolute()) if p.is_dir()), base / own))
+    return found
 
 
 def stratified(dataset: Dataset, n: int, seed: int = SEED) -> list[str]:
