@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from icgkit.errors import UnknownName
+from icgkit.errors import IcgError, UnknownName
 from icgkit.load import load_published
-from icgkit.published import beside, counts_beside
+from icgkit.published import beside, counts, counts_beside, fitting
 
 
 def value(id: str, **where: str) -> float:
@@ -90,3 +90,37 @@ def test_beside_keeps_every_published_row_and_leaves_absent_cells_null() -> None
 
 def test_counts_beside() -> None:
     assert counts_beside({"dataset.nodes": 776.0})["published"].item() == 776
+
+
+@pytest.mark.parametrize(
+    ("value", "n", "k"),
+    [(51.3, 150, [77]), (0.0, 150, [0]), (100.0, 150, [150]), (24.7, 520, []), (15.0, 520, [78])],
+)
+def test_a_printed_rate_is_a_count(value: float, n: int, k: list[int]) -> None:
+    assert counts(value, n)["k"].to_list() == k
+
+
+@pytest.mark.parametrize("size", [1, 7, 150, 959, 1050])
+def test_every_count_is_found_again_from_its_rounded_rate(size: int) -> None:
+    for k in range(0, size + 1, max(size // 40, 1)):
+        assert k in counts(round(100 * k / size, 1), size)["k"].to_list()
+
+
+def test_intervals_of_counts_are_exact() -> None:
+    from scipy.stats import binomtest
+
+    for value in (0.0, 8.0, 51.3, 100.0):
+        row = counts(value, 150).row(0, named=True)
+        known = binomtest(row["k"], 150).proportion_ci(0.95, method="exact")
+        assert (row["low"], row["high"]) == pytest.approx((100 * known.low, 100 * known.high))
+
+
+def test_the_denominator_of_a_table_is_found() -> None:
+    values = [round(100 * k / 67, 1) for k in (3, 20, 44, 61)]
+    assert fitting(values, range(60, 75)).row(0) == (67, 4, 4)
+
+
+def test_a_rate_that_is_none_is_refused() -> None:
+    for wrong in ({"value": 120.0, "n": 10}, {"value": 5.0, "n": 0}, {"value": 5.0, "n": 10, "decimals": -1}):
+        with pytest.raises(IcgError, match="no rate"):
+            counts(**wrong)
