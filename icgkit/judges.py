@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -353,17 +353,19 @@ def first_request(
     *,
     params: Mapping[str, Any] | None = None,
     templates: str | Path | None = None,
+    only: Container[str] | None = None,
 ) -> Request | None:
     """Build the first judge call about one response, None if there is nothing to ask.
 
-    It is the very call that `judge_recall`, `judge_plan` (without a selection) or `judge_precision`
-    will make, so that judging can stream behind eliciting and be replayed by them.
+    It is the very call that `judge_recall`, `judge_plan` or `judge_precision` will make, so that
+    judging can stream behind eliciting and be replayed by them. `only` holds the ids of the case's
+    nodes that a plan is marked on, where that is a selection.
     """
     if kind == "precision":
         items = [{"item": k, **item} for k, item in enumerate(read_proposals(row["text"]).items)]
         job = _precision_job(dict(row), case, items) if items else None
     else:
-        ids = tuple(n.id for n in case.constraint_nodes)
+        ids = tuple(n.id for n in case.constraint_nodes if only is None or n.id in only)
         job = _Job(dict(row), case, ids, _node_inputs(case, row["text"])) if ids else None
     if job is None:
         return None

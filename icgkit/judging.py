@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from icgkit.errors import SchemaError, UnknownName
 from icgkit.judges import JUDGES, judge_plan, judge_precision, judge_recall
 from icgkit.load import Dataset, load_dataset, load_responses
 from icgkit.paths import named_folder
+from icgkit.planning_set import marked_constraints
 from icgkit.prompts import conditions
 from icgkit.schemas import schema
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 PRIMARY = ("offline/judge", "offline/judge-strict")
+PRECISION = ("icg_self", "nl_self")
+"""Conditions whose proposals the precision judge marks unless others are asked for."""
 
 
 def judge_cache(
@@ -47,8 +50,8 @@ def judge_cache(
     dataset : str or path, optional
         Instead of the one that run.toml names.
     only : iterable of str, optional
-        Conditions; recall and precision take every discovery condition, plan every planning one,
-        on the constraints of `planning_set`.
+        Conditions; by default those that `marks` names. Plans are marked on the constraints of
+        `icgkit.planning_set.marked_constraints`.
     templates : path, optional
         Folder with own templates in `judges/`.
     pack : bool
@@ -116,24 +119,48 @@ def _judge(
         "plan": judge_plan,
     }
     frame = load_responses(store.folder, dataset=data.name)
-    right = [c for c in frame["condition"].unique().sort() if _fits(kind, c) and (not only or c in only)]
+    right = [
+        c
+        for c in frame["condition"].unique().sort()
+        if marks(kind, c, asked=only) and (not only or c in only)
+    ]
     frame = frame.filter(pl.col("condition").is_in(right))
     more: dict[str, Any] = {"cache": store, "templates": templates, "progress": progress}
     if kind == "plan":
-        from icgkit.planning_set import planning_set
-
-        more["selection"] = planning_set(data)
+        more["selection"] = marked_constraints(data)
     return pl.concat([work[kind](frame, data, judge, **more) for judge in judges])
 
 
-def _fits(kind: str, condition: str) -> bool:
-    """Say whether a kind of judging makes sense for a condition; unknown ones count as discovery."""
+def marks(kind: str, condition: str, family: str = "", *, asked: Container[str] = ()) -> bool:
+    """Say whether responses under a condition are marked by a kind of judging: the one rule of every command.
+
+    Parameters
+    ----------
+    kind : {"recall", "precision", "plan"}
+        Recall marks every discovery condition, plan every planning one. Precision asks about each
+        proposal, which is dear: it marks the conditions in `PRECISION`, and others that show no truth
+        where they are `asked` for by name.
+    condition : str
+        Id of the condition.
+    family : str, optional
+        Its family; looked up among the shipped conditions where not given. An unknown condition counts
+        as discovery.
+    asked : container of str
+        Conditions that the user named.
+
+    Examples
+    --------
+    >>> marks("precision", "direct"), marks("precision", "direct", asked=["direct"]), marks("plan", "plan_oracle")
+    (False, True, True)
+    """
     known = conditions()
-    family = known[condition].family if condition in known else "core"
+    family = family or (known[condition].family if condition in known else "core")
     plans = family in ("planning", "two_stage")
     if kind == "plan":
         return plans
-    return not plans and condition != "adversarial" and (kind == "recall" or family != "oracle")
+    if plans or condition == "adversarial":
+        return False
+    return kind == "recall" or condition in PRECISION or (family != "oracle" and condition in asked)
 
 
 def merge_verdicts(path: Path, name: str, new: pl.DataFrame) -> pl.DataFrame:

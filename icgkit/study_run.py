@@ -13,11 +13,13 @@ from icgkit.elicit import Plan, responses, run_plan
 from icgkit.estimate import Survey, survey
 from icgkit.graph import Case
 from icgkit.images import check_all
+from icgkit.judging import marks
 from icgkit.keys import load_env
 from icgkit.llm import Addressed, Request
 from icgkit.llm_prices import most_output
 from icgkit.llm_run import Summary
-from icgkit.load import Dataset
+from icgkit.load import Dataset, load_dataset
+from icgkit.planning_set import marked_constraints
 from icgkit.prompts import Condition
 from icgkit.schemas import schema
 from icgkit.study import JudgeEntry, Study
@@ -25,8 +27,6 @@ from icgkit.study import JudgeEntry, Study
 if TYPE_CHECKING:
     import polars as pl
 
-PRECISION = ("icg_self", "nl_self")
-"""Conditions whose proposals the precision judge marks."""
 JUDGE_TOKENS = 1500
 """Tokens that a judge is shown beside the image: template, nodes and a typical response."""
 
@@ -76,13 +76,7 @@ class Done:
 
 def kinds_for(judge: JudgeEntry, condition: Condition) -> list[str]:
     """Return what a judge marks in responses under a condition."""
-    plans = condition.family in ("planning", "two_stage")
-    right = {
-        "recall": not plans and condition.id != "adversarial",
-        "precision": condition.id in PRECISION,
-        "plan": plans,
-    }
-    return [kind for kind in judge.kinds if right[kind]]
+    return [kind for kind in judge.kinds if marks(kind, condition.id, condition.family)]
 
 
 def run(
@@ -188,6 +182,7 @@ def _judging(study: Study, plan: Plan) -> Callable[[Record, Case], Iterable[Requ
     from icgkit import judges
 
     chosen = {c.id: c for c in plan.conditions}
+    selected = _selected(study) if any("plan" in j.kinds for j in study.judges) else {}
 
     def then(record: Record, case: Case) -> Iterable[Request]:
         if record.status != "ok" or not record.text or record.condition not in chosen:
@@ -196,12 +191,19 @@ def _judging(study: Study, plan: Plan) -> Callable[[Record, Case], Iterable[Requ
         for judge in study.judges:
             for kind in kinds_for(judge, chosen[record.condition]):
                 request = judges.first_request(
-                    kind, row, case, judge.name, params=judge_params(judge), templates=study.templates
-                )
+                    kind, row, case, judge.name, params=judge_params(judge), templates=study.templates,
+                    only=selected.get(case.id, ()) if kind == "plan" else None,
+                )  # fmt: skip
                 if request is not None:
                     yield request
 
     return then
+
+
+def _selected(study: Study) -> dict[str, tuple[str, ...]]:
+    """Return the nodes that plans are marked on, by case: those of the whole dataset, whatever the subset."""
+    rows = marked_constraints(load_dataset(study.dataset)).group_by("case_id").agg("node_id")
+    return {case_id: tuple(nodes) for case_id, nodes in rows.iter_rows()}
 
 
 def judge_params(judge: JudgeEntry) -> dict[str, Any]:
@@ -228,6 +230,9 @@ def judge_all(study: Study, frame: pl.DataFrame, cache: Cache) -> dict[str, pl.D
             under = [name for name, c in conditions.items() if kind in kinds_for(judge, c)]
             mine = frame.filter(pl.col("condition").is_in(under))
             if mine.height:
+                more: dict[str, Any] = (
+                    {"selection": marked_constraints(load_dataset(study.dataset))} if kind == "plan" else {}
+                )
                 marked = work[kind](
                     mine,
                     dataset,
@@ -237,12 +242,13 @@ def judge_all(study: Study, frame: pl.DataFrame, cache: Cache) -> dict[str, pl.D
                     templates=study.templates,
                     limits=study.limits.limits(),
                     progress=False,
+                    **more,
                 )
                 found.setdefault(names[kind], []).append(marked)
     frames = {name: schema(name).check(pl.concat(parts)) for name, parts in found.items()}
-    for name, marks in frames.items():
+    for name, verdicts in frames.items():
         if cache.mode == "record":
-            merge_verdicts(cache.folder / f"{name}.parquet", name, marks)
+            merge_verdicts(cache.folder / f"{name}.parquet", name, verdicts)
     return frames
 
 
