@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from icgkit import sampling
 from icgkit.simulate import SOURCES, SUFFIX, design, judgments, load_effects
 from icgkit.taxonomy import SUBTYPES
 
@@ -127,14 +128,8 @@ def make(folder: str | Path, *, dataset: str | None = None, cases: int = 461, se
 
 
 def subset(layout: pl.DataFrame, cases: int, seed: int) -> list[str]:
-    """Draw cases stratified by the category of their first node, as evenly as they allow."""
-    import polars as pl
-
-    first = layout.unique("case_id", keep="first", maintain_order=True)
-    rng = np.random.default_rng([seed, 5])
-    mixed = first.with_columns(_r=pl.Series(rng.random(first.height)))
-    ranked = mixed.with_columns(_k=pl.col("_r").rank("ordinal").over("category")).sort("_k", "_r")
-    return ranked.head(cases)["case_id"].to_list()
+    """Draw cases as a study with `subset = { n = ..., seed = ... }` does."""
+    return sampling.stratified(groups := sampling.strata(layout), min(cases, len(groups)), seed=seed)
 
 
 def _guided_subset(frame: pl.DataFrame, layout: pl.DataFrame, primary: str, seed: int) -> pl.DataFrame:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import random
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from icgkit import sampling
 from icgkit.cache import Cache, Mode
 from icgkit.elicit import PAPER, Model, Plan, make_plan
 from icgkit.errors import SchemaError
@@ -16,8 +16,8 @@ from icgkit.images import MAX_SIDE
 from icgkit.llm_limits import Limits
 from icgkit.load import Dataset, load_dataset
 from icgkit.paths import folder_of, is_path
+from icgkit.sampling import SEED
 
-SEED = 42
 JudgeKind = Literal["recall", "precision", "plan"]
 
 
@@ -191,30 +191,11 @@ def _paths_from(base: Path, data: dict[str, Any]) -> dict[str, Any]:
 def stratified(dataset: Dataset, n: int, seed: int = SEED) -> list[str]:
     """Draw `n` cases evenly over the categories of their nodes; ids in the order of the dataset.
 
-    A case counts for the category that most of its nodes have (the first such in the order of the
-    categories). Categories take turns, so one that runs out leaves its share to the others.
+    See `icgkit.sampling.stratified`: a case counts for the category that most of its nodes have.
 
     Raises
     ------
     SchemaError
         If the dataset has fewer cases.
     """
-    from icgkit.taxonomy import CATEGORIES
-
-    if n > len(dataset):
-        raise SchemaError(
-            "size of the subset", got=n, allowed=f"at most {len(dataset)}, the cases of {dataset.name}"
-        )
-    groups: dict[str, list[str]] = {name: [] for name in CATEGORIES}
-    for case in dataset:
-        counts = [sum(x.category.id == name for x in case.constraint_nodes) for name in CATEGORIES]
-        groups[list(CATEGORIES)[counts.index(max(counts))]].append(case.id)
-    rng = random.Random(seed)
-    for ids in groups.values():
-        rng.shuffle(ids)
-    drawn: set[str] = set()
-    while len(drawn) < n:
-        for ids in groups.values():
-            if ids and len(drawn) < n:
-                drawn.add(ids.pop())
-    return [case.id for case in dataset if case.id in drawn]
+    return sampling.stratified(sampling.strata(dataset.nodes()), n, seed=seed)

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import polars as pl
 import pytest
 
+import icgkit as ig
 from icgkit import views
 from icgkit.errors import SchemaError
 
@@ -64,17 +67,13 @@ def test_sources_with_few_cases_become_one_group() -> None:
     assert views.fold_sources(frame, least=2)["source"].to_list() == ["x", "x", "other", "other"]
 
 
-def test_the_subset_is_stratified_seeded_or_that_of_the_smaller_run() -> None:
-    rows = [(f"c{i:02d}", "n1", "direct", "m", True) for i in range(30)]
-    whole = judgments(rows)
-    drawn = views.subset_cases(whole, per_category=10, seed=42)
-    assert len(drawn) == 10
-    assert drawn == views.subset_cases(
-        whole.sample(fraction=1, shuffle=True, seed=1), per_category=10, seed=42
-    )
-    assert drawn != views.subset_cases(whole, per_category=10, seed=43)
-    small = judgments([("c03", "n1", "direct", "tiny", True)])
-    assert views.subset_cases(pl.concat([whole, small]), per_category=10, seed=42) == ["c03"]
+def test_the_subset_is_that_of_the_smaller_run_where_there_is_one() -> None:
+    run = ig.load_results("offline-teb")
+    few = run.dataset.cases[3].id
+    small = run.judgments.filter(case_id=few).with_columns(model=pl.lit("tiny"))
+    both = SimpleNamespace(dataset=run.dataset, judgments=pl.concat([run.judgments, small]))
+    assert views.subset_cases(both, n=50, seed=42) == [few]
+    assert len(views.subset_cases(run, n=50, seed=42)) == 50
 
 
 def test_residual_misses_count_parts_and_leave_out_missing() -> None:

@@ -6,11 +6,11 @@ infeasible one comes from the case's twin and asks to replace a text that the pi
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from icgkit import sampling
 from icgkit.bench.maze_solvers import refined_instruction
 from icgkit.cache import Cache
 from icgkit.graph import Case
@@ -29,13 +29,11 @@ _ENDS = {True: "feasible", False: "infeasible"}
 
 
 def stratified(dataset: Dataset, per_subtype: int = 4, *, seed: int = 42) -> list[Case]:
-    """Draw cases of a drawn dataset, so many for each subtype of their first node, in the set's order."""
-    groups: dict[str, list[int]] = {}
-    for k, case in enumerate(dataset):
-        groups.setdefault(case.constraint_nodes[0].subtype, []).append(k)
-    rng = random.Random(seed)
-    chosen = [k for _, g in sorted(groups.items()) for k in rng.sample(g, min(per_subtype, len(g)))]
-    return [dataset.cases[k] for k in sorted(chosen)]
+    """Draw cases of a drawn dataset, so many for each subtype, in the set's order (see `icgkit.sampling`)."""
+    drawn = sampling.stratified(
+        sampling.strata(dataset.nodes(), by="subtype"), per_stratum=per_subtype, seed=seed
+    )
+    return list(dataset.subset(drawn))
 
 
 def make_text_pairs(cases: Iterable[Case]) -> list[tuple[Case, Case]]:

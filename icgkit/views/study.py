@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import random
 from typing import TYPE_CHECKING
 
+from icgkit import sampling
 from icgkit.taxonomy import CATEGORIES
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from icgkit.results import Results
 
 
 def coefficients(agreement: pl.DataFrame) -> pl.DataFrame:
@@ -93,26 +95,21 @@ def category_mix(judgments: pl.DataFrame) -> pl.DataFrame:
     return nodes.group_by("source").agg(pl.len().cast(pl.Int64).alias("n_nodes"), *shares).sort("source")
 
 
-def subset_cases(judgments: pl.DataFrame, *, per_category: int, seed: int) -> list[str]:
-    """Draw cases stratified by category: those of the subset runs if a model has fewer cases, else at random.
+def subset_cases(run: Results, *, n: int, seed: int) -> list[str]:
+    """Return the cases of the subset runs, else those that `icgkit run --subset n` would ask about.
 
-    A case belongs to the category of its first node. A category with fewer cases gives what it has.
-    Where some model was judged on fewer cases than others, its cases are the subset.
+    Where some model was judged on fewer cases than others, its cases are the subset; otherwise they
+    are drawn from the dataset (see `icgkit.sampling.stratified`).
     """
     import polars as pl
 
-    counts = judgments.group_by("model").agg(
+    counts = run.judgments.group_by("model").agg(
         pl.col("case_id").n_unique().alias("n"), pl.col("case_id").unique().alias("ids")
     )
     if counts["n"].n_unique() > 1:
         return sorted(counts.sort("n", "model").row(0, named=True)["ids"])
-    first = judgments.sort("case_id", "node_id").unique("case_id", keep="first", maintain_order=True)
-    rng = random.Random(seed)
-    chosen: list[str] = []
-    for c in CATEGORIES:
-        ids = first.filter(category=c)["case_id"].to_list()
-        chosen += rng.sample(ids, min(per_category, len(ids)))
-    return sorted(chosen)
+    groups = sampling.strata(run.dataset.nodes())
+    return sampling.stratified(groups, min(n, len(groups)), seed=seed)
 
 
 def plane(recall: pl.DataFrame, precision: pl.DataFrame) -> pl.DataFrame:
