@@ -23,6 +23,7 @@ from pydantic import (
 
 from icgkit.errors import ImageError, SchemaError
 from icgkit.taxonomy import SUBTYPES, Category, Subtype, category, subtype
+from icgkit.untrusted import json_value
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
@@ -219,10 +220,7 @@ class Case(_Frozen):
         SchemaError
             If the text is not JSON or a field is wrong; every problem is listed.
         """
-        try:
-            data = json.loads(text)
-        except json.JSONDecodeError as exc:
-            raise SchemaError(f"{place}: not JSON: {exc}", got=text[:80]) from None
+        data = json_value(text, place)
         name = data.get("id") if isinstance(data, dict) else None
         try:
             # Only an escape can spell half a surrogate pair: a text without one needs no scrubbing.

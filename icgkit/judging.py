@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from icgkit.paths import named_folder
 from icgkit.planning_set import marked_constraints
 from icgkit.prompts import conditions
 from icgkit.schemas import schema
+from icgkit.untrusted import toml_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,7 +87,7 @@ def judge_cache(
 
 def _dataset_of(folder: Path) -> str:
     path = folder / "run.toml"
-    name = tomllib.loads(path.read_text(encoding="utf-8")).get("dataset") if path.is_file() else None
+    name = toml_table(path.read_bytes(), str(path)).get("dataset") if path.is_file() else None
     if not name:
         raise SchemaError(f"{path} names no dataset", remedy="say which with --dataset")
     return str(name)

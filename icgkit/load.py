@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -16,6 +15,7 @@ from icgkit.errors import SchemaError, UnknownName
 from icgkit.graph import Case
 from icgkit.paths import named_folder, project_root
 from icgkit.schemas import schema
+from icgkit.untrusted import toml_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -187,10 +187,7 @@ def _cases(path: Path, stamp: tuple[int, ...] | None, root: Path, name: str) -> 
 def _dataset_toml(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise SchemaError(f"{path} is missing", remedy="a dataset is dataset.toml, cases.jsonl and images/")
-    try:
-        meta = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except tomllib.TOMLDecodeError as exc:
-        raise SchemaError(f"{path}: not TOML: {exc}") from None
+    meta = toml_table(path.read_bytes(), str(path))
     need = ["name", "version", "licence", "provenance", "image_root"]
     if absent := [k for k in need if k not in meta]:
         raise SchemaError(f"{path}: missing field {', '.join(absent)}", allowed=need)

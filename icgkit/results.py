@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.load import Dataset, load_dataset
 from icgkit.paths import named_folder
+from icgkit.untrusted import toml_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -262,7 +262,7 @@ def load_results(cache: str | Path, *, dataset: str | Path = "", judge: str = ""
     """
     folder = named_folder("cache", cache)
     path = folder / "run.toml"
-    meta = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    meta = toml_table(path.read_bytes(), str(path)) if path.is_file() else {}
     which = dataset or meta.get("dataset")
     if not which:
         raise SchemaError(f"{path} names no dataset", remedy="give dataset=")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,6 +16,7 @@ from icgkit.llm_limits import Limits
 from icgkit.load import Dataset, load_dataset
 from icgkit.paths import folder_of, is_path
 from icgkit.sampling import SEED
+from icgkit.untrusted import toml_table
 
 JudgeKind = Literal["recall", "precision", "plan"]
 
@@ -123,10 +123,7 @@ class Study(_Part):
         path = Path(path)
         if not path.is_file():
             raise SchemaError(f"study file {path} not found")
-        try:
-            data = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
-            raise SchemaError(f"{path.name}: not TOML: {exc}") from None
+        data = toml_table(path.read_bytes(), path.name)
         data.setdefault("cache", path.stem)
         return cls.of(_paths_from(path.absolute().parent, data), path.name)
 

@@ -1,0 +1,154 @@
+"""Parse JSON and TOML that others wrote: bounded in size and depth, in linear time, with errors that name the place.
+
+Every file of a stranger and every reply of a server is read through here, so that a number of 5,000
+digits, nesting of 100,000 or broken UTF-8 is an error of `icgkit.errors` and never a traceback.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from typing import Any
+
+from icgkit.errors import IcgError, SchemaError
+
+MAX_CHARS = 64_000_000
+"""Characters of one JSON value; a reply with pictures in it stays far below."""
+MAX_TOML = 1_000_000
+MAX_DEPTH = 100
+"""Lists and objects within each other; what is documented needs less than ten."""
+MAX_DIGITS = 18
+"""Digits of an integer, so that it fits 64 bits."""
+
+_BRACKETS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.S)
+
+
+class _TooLarge(ValueError):
+    pass
+
+
+def too_deep(text: str, most: int = MAX_DEPTH) -> bool:
+    """Say whether brackets outside of strings are nested more than `most` deep.
+
+    Examples
+    --------
+    >>> too_deep("[" * 101), too_deep('{"a": "[[["}', 1)
+    (True, False)
+    """
+    if text.count("[") + text.count("{") <= most:
+        return False
+    level = 0
+    for token in _BRACKETS.finditer(text):
+        mark = token.group()[0]
+        if mark in "[{":
+            level += 1
+            if level > most:
+                return True
+        elif mark in "]}":
+            level -= 1
+    return False
+
+
+def int_or_null(digits: str) -> int | None:
+    """Return an integer of at most `MAX_DIGITS` digits, else None."""
+    return int(digits) if len(digits) <= MAX_DIGITS else None
+
+
+def float_or_null(text: str) -> float | None:
+    """Return a finite number, else None."""
+    number = float(text) if len(text) <= 400 else math.nan
+    return number if math.isfinite(number) else None
+
+
+def _int(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise _TooLarge(f"a number of {len(digits)} digits, at most {MAX_DIGITS} are allowed")
+    return int(digits)
+
+
+def _decoded(data: str | bytes, most: int) -> str:
+    if len(data) > most:
+        raise _TooLarge(f"{len(data):,} characters, at most {most:,} are read")
+    return data.decode("utf-8-sig") if isinstance(data, (bytes, bytearray)) else data
+
+
+def json_value(
+    data: str | bytes, what: str, *, lenient: bool = False, error: type[IcgError] = SchemaError
+) -> Any:
+    """Parse a JSON text.
+
+    Parameters
+    ----------
+    data : str or bytes
+        UTF-8, with or without a byte order mark.
+    what : str
+        The place, for the error: file and line.
+    lenient : bool
+        Whether numbers that do not fit (more than 18 digits, NaN, Infinity) become None instead of
+        an error.
+    error : type
+        Class of the error.
+
+    Raises
+    ------
+    SchemaError
+        (or `error`) for what is no JSON, no UTF-8, too long, nested too deep, or holds an integer of
+        more than 18 digits.
+
+    Examples
+    --------
+    >>> json_value('{"a": [1, 2.5]}', "a.json")
+    {'a': [1, 2.5]}
+    >>> json_value("9" * 5000, "a.json", lenient=True) is None
+    True
+    """
+    try:
+        text = _decoded(data, MAX_CHARS)
+        if too_deep(text):
+            raise _TooLarge(f"lists and objects nested more than {MAX_DEPTH} deep")
+        if lenient:
+            return json.loads(
+                text, parse_int=int_or_null, parse_float=float_or_null, parse_constant=lambda _: None
+            )
+        return json.loads(text, parse_int=_int)
+    except _TooLarge as exc:
+        raise error(f"{what}: {exc}") from None
+    except UnicodeDecodeError as exc:
+        raise error(f"{what}: not UTF-8, byte {exc.start + 1}") from None
+    except (ValueError, RecursionError) as exc:
+        raise error(f"{what}: not JSON: {exc}") from None
+
+
+def toml_table(data: str | bytes, what: str, *, error: type[IcgError] = SchemaError) -> dict[str, Any]:
+    """Parse a TOML text, as `json_value` does for JSON.
+
+    Examples
+    --------
+    >>> toml_table('a = 1', "a.toml")
+    {'a': 1}
+    """
+    try:
+        text = _decoded(data, MAX_TOML)
+        found = tomllib.loads(text)
+        if _deep(found):
+            raise _TooLarge(f"tables nested more than {MAX_DEPTH} deep")
+    except _TooLarge as exc:
+        raise error(f"{what}: {exc}") from None
+    except UnicodeDecodeError as exc:
+        raise error(f"{what}: not UTF-8, byte {exc.start + 1}") from None
+    except (ValueError, RecursionError) as exc:
+        raise error(f"{what}: not TOML: {exc}") from None
+    return found
+
+
+def _deep(value: Any) -> bool:
+    level, left = 0, [value]
+    while left:
+        inner = [x.values() if isinstance(x, dict) else x for x in left if isinstance(x, (dict, list))]
+        left = [v for values in inner for v in values]
+        level += 1
+        if level > MAX_DEPTH:
+            return True
+    return False
