@@ -72,6 +72,11 @@ class Dataset:
         """Return one row an edge (schema `edges`): edit to node, and node to node."""
         return schema("edges").frame([row for c in self.cases for row in _edge_rows(c)])
 
+    @property
+    def cluster(self) -> str:
+        """The column of `frame()` by which cases belong together: `template` if all are drawn, else `image`."""
+        return "template" if self.cases and all(_template(c) for c in self.cases) else "image"
+
     def missing_images(self) -> list[Case]:
         """Return the cases whose image file is not there."""
         return [c for c in self.cases if not c.image_path.is_file()]
@@ -95,8 +100,14 @@ def _case_row(case: Case) -> dict[str, Any]:
         "height": case.image_size[1],
         "n_nodes": len(case.constraint_nodes),
         "n_inter": len(case.inter_constraints),
+        "template": _template(case),
         "metadata": json.dumps(case.metadata, ensure_ascii=False, sort_keys=True),
     }
+
+
+def _template(case: Case) -> str | None:
+    name = case.metadata.get("template")
+    return name if isinstance(name, str) and name else None
 
 
 def _node_rows(case: Case) -> Iterator[dict[str, Any]]:

@@ -26,7 +26,9 @@ SIMULATED_NOTE = (
 
 
 _JUDGE = "make it with: icgkit judge --kinds {} --cache {}"
+_KINDS = ("precision", "plan", "adversarial", "leakage")
 _HOW = {
+    "gold": "let people judge some of the responses, as docs/metrics.md says, and put their verdicts into the cache as {}.parquet",
     "human": "fill in the template of icgkit.human.write_human_template, and put it into the cache as {}.parquet",
     "audit": "answer the four audit questions in a CSV and put it into the cache as {}.parquet",
     "labels": "let annotators classify nodes and put their labels into the cache as {}.parquet",
@@ -57,6 +59,23 @@ class Results:
     meta: dict[str, Any] = field(repr=False)
     dataset: Dataset
     judge: str
+    wish: str = field(default="", repr=False)
+
+    @cached_property
+    def cluster(self) -> str:
+        """The column that intervals resample: the one asked for, else `template` of drawn cases, `image` of others.
+
+        `case_id` where the cases of the run are not those of the dataset.
+        """
+        if self.wish:
+            return self.wish
+        name = self.dataset.cluster
+        return "case_id" if self.all_judgments[name].null_count() else name
+
+    @property
+    def clusters(self) -> str:
+        """What is resampled, in words: cases, templates, images."""
+        return "cases" if self.cluster == "case_id" else f"{self.cluster.removesuffix('_id')}s"
 
     @property
     def simulated(self) -> bool:
@@ -72,19 +91,26 @@ class Results:
 
     @cached_property
     def all_judgments(self) -> pl.DataFrame:
-        """Judgments of all judges, with the node's category, subtype, indirectness and the case's source."""
+        """Judgments of all judges with category, subtype and indirectness of the node, source, template, image of the case."""
         import polars as pl
 
         from icgkit.load import load_judgments
 
         frame = load_judgments(self.folder)
         if "subtype" in frame.columns:
-            return frame
+            return self._placed(frame)
         nodes = self.dataset.nodes().select("case_id", "node_id", "category", "subtype", "indirectness")
         cases = self.dataset.frame().select("case_id", "source")
-        return frame.filter(pl.col("dataset") == self.dataset.name).join(
+        frame = frame.filter(pl.col("dataset") == self.dataset.name).join(
             nodes.join(cases, on="case_id"), on=["case_id", "node_id"], how="left", maintain_order="left"
         )
+        return self._placed(frame)
+
+    def _placed(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Join the columns that a frame's cases can be clustered by: `template` and `image`."""
+        names = [c for c in ("template", "image") if c not in frame.columns]
+        where = self.dataset.frame().select("case_id", *names)
+        return frame.join(where, on="case_id", how="left", maintain_order="left")
 
     @cached_property
     def judgments(self) -> pl.DataFrame:
@@ -150,13 +176,13 @@ class Results:
             from icgkit.load import load_audit
 
             if (frame := load_audit(self.dataset)) is not None:
-                return frame, ""
+                return self._placed(frame), ""
         if path.is_file():
-            frame = schema(name).check(pl.read_parquet(path))
+            frame = self._placed(schema(name).check(pl.read_parquet(path)))
             return (frame.filter(judge=self.judge) if "judge" in frame.columns else frame), ""
-        return schema(name).frame(
-            []
-        ), f"Cache {self.name} lacks {name}; {_HOW.get(name, _JUDGE).format(name, self.name)}"
+        how = _HOW.get(name, _JUDGE if name in _KINDS else "nothing makes {}")
+        missing = f"Cache {self.name} lacks {name}; {how.format(name, self.name)}"
+        return self._placed(schema(name).frame([])), missing
 
     def if_has(
         self, values: Sequence[str], function: Callable[..., pl.DataFrame], frame: pl.DataFrame,
@@ -181,8 +207,10 @@ class Results:
         """Return n for a caption: cases, nodes, verdicts and those that are missing."""
         frame = self.judgments if frame is None else frame
         nodes = frame.select("case_id", "node_id").unique().height
+        more = {} if self.cluster == "case_id" else {self.clusters: frame[self.cluster].n_unique()}
         return {
             "cases": frame["case_id"].n_unique(),
+            **more,
             "nodes": nodes,
             "verdicts": frame.height - frame["found"].null_count(),
             "missing": frame["found"].null_count(),
@@ -191,11 +219,13 @@ class Results:
     def size(self, frame: pl.DataFrame | None = None) -> str:
         """Return n in words, for a caption."""
         n = self.counts(frame)
-        return f"n = {n['cases']:,d} cases, {n['nodes']:,d} nodes, {n['verdicts']:,d} verdicts"
+        groups = n.get(self.clusters, n["cases"])
+        of = f" of {groups:,d} {self.clusters}" if groups != n["cases"] else ""
+        return f"n = {n['cases']:,d} cases{of}, {n['nodes']:,d} nodes, {n['verdicts']:,d} verdicts"
 
-    def interval(self, n_resamples: int, seed: int) -> str:
-        """Return kind, size and seed of the intervals in words, for a caption."""
-        return f"95 % cluster bootstrap intervals over cases (B = {n_resamples:,d}, seed {seed})"
+    def interval(self, n_resamples: int, seed: int, *, over: str = "") -> str:
+        """Return kind, size and seed of the intervals in words, for a caption; `over` names what is resampled."""
+        return f"95 % bootstrap intervals, whole {over or self.clusters} resampled (B = {n_resamples:,d}, seed {seed})"
 
     def notes(self, frame: pl.DataFrame | None = None) -> list[str]:
         """Return the lines that every table of this run needs below it."""
@@ -241,7 +271,9 @@ class Results:
         return save(id, **(filled | kwargs))
 
 
-def load_results(cache: str | Path, *, dataset: str | Path = "", judge: str = "") -> Results:
+def load_results(
+    cache: str | Path, *, dataset: str | Path = "", judge: str = "", cluster: str = ""
+) -> Results:
     """Load a cache folder with its dataset.
 
     Parameters
@@ -252,6 +284,9 @@ def load_results(cache: str | Path, *, dataset: str | Path = "", judge: str = ""
         Dataset to use instead of the one that run.toml names.
     judge : str, optional
         Judge whose verdicts count; default is `primary_judge` of run.toml, else `offline/judge`.
+    cluster : str, optional
+        Column that intervals resample whole; by default what the dataset's cases share: `template` of
+        drawn cases, `image` of others (see `Results.cluster`). `case_id` takes cases as independent.
 
     Raises
     ------
@@ -272,4 +307,5 @@ def load_results(cache: str | Path, *, dataset: str | Path = "", judge: str = ""
         meta,
         load_dataset(which),
         judge or meta.get("primary_judge", "offline/judge"),
+        cluster,
     )

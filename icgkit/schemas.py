@@ -127,6 +127,7 @@ SCHEMAS: dict[str, Schema] = {
                 "height": Column("Int64", "image height, pixels"),
                 "n_nodes": Column("Int64", "constraint nodes of the case"),
                 "n_inter": Column("Int64", "edges between nodes"),
+                "template": Column("String", "template that drew the case", "not drawn from a template"),
                 "metadata": Column("String", "free metadata, a JSON object"),
             },
         ),

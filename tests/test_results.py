@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -7,6 +8,7 @@ import pytest
 
 import icgkit as ig
 from icgkit.errors import SchemaError, UnknownName
+from icgkit.judges import JUDGES
 from icgkit.schemas import schema
 
 
@@ -37,7 +39,7 @@ def test_results_join_what_the_dataset_knows(cache: Path) -> None:
     assert run.judgments.height == 8
     assert set(run.judgments["subtype"]) == {"semantic_numerical", "semantic_promotional"}
     # 1 case, 2 nodes, 2 conditions x 2 models x 1 verdict, as many missing
-    assert run.counts() == {"cases": 1, "nodes": 2, "verdicts": 4, "missing": 4}
+    assert run.counts() == {"cases": 1, "images": 1, "nodes": 2, "verdicts": 4, "missing": 4}
     assert "4 missing (left out, not counted as false)" in run.notes()[0]
 
 
@@ -47,7 +49,7 @@ def test_what_a_cache_lacks_is_said_with_the_command(cache: Path) -> None:
     assert "icgkit run --dataset mini --conditions oracle" in run.lacks("direct", "oracle")
     frame, missing = run.need("precision")
     assert frame.is_empty()
-    assert frame.columns == list(schema("precision").columns)
+    assert frame.columns == [*schema("precision").columns, "template", "image"]
     assert "icgkit judge" in missing
     table = run.if_has(["oracle"], ig.metrics.gap, run.judgments)
     assert table["status"].item() == "not in this cache: oracle"
@@ -81,3 +83,39 @@ def test_simulated_runs_say_so(cache: Path, tmp_path: Path) -> None:
     assert '"simulated": true' in (tmp_path / "out" / "X.json").read_text(encoding="utf-8")
     assert "Simulated" in (tmp_path / "out" / "X.svg").read_text(encoding="utf-8")
     assert saved.id == "X"
+
+
+def test_what_cases_share_is_a_column_and_is_resampled() -> None:
+    drawn, real = ig.load_results("offline"), ig.load_results("offline-teb")
+    assert (drawn.cluster, real.cluster) == ("template", "image")
+    assert drawn.judgments["template"].n_unique() == 82
+    assert drawn.judgments["template"].null_count() == 0
+    assert real.judgments["image"].n_unique() == real.judgments["case_id"].n_unique()
+    assert real.judgments["template"].null_count() == real.judgments.height
+    assert drawn.need("precision")[0]["template"].null_count() == 0
+    assert "whole templates resampled" in drawn.interval(10, 1)
+    assert "461 cases of 82 templates" in drawn.size()
+    assert drawn.counts()["templates"] == 82
+    by_case = ig.load_results("offline", cluster="case_id")
+    assert by_case.cluster == "case_id"
+    assert "whole cases resampled" in by_case.interval(10, 1)
+
+
+def test_the_intervals_of_drawn_cases_are_those_of_templates() -> None:
+    run = ig.load_results("offline")
+    part = run.judgments.filter(condition="nl_self", model="offline/ocr-vision")
+    wide, narrow = (
+        ig.metrics.recall(part, cluster=c, n_resamples=2000).row(0, named=True)
+        for c in (run.cluster, "case_id")
+    )
+    # An audit with code of its own: [0.221, 0.378] over templates, [0.261, 0.337] over cases.
+    assert (wide["low"], wide["high"]) == pytest.approx((0.221, 0.378), abs=0.006)
+    assert (narrow["low"], narrow["high"]) == pytest.approx((0.261, 0.337), abs=0.006)
+
+
+@pytest.mark.parametrize("name", ["gold", "labels", "failures", "audit", "human"])
+def test_remedies_name_commands_that_there_are(cache: Path, name: str) -> None:
+    missing = ig.load_results(cache).need(name)[1]
+    assert name in missing
+    kinds = re.findall(r"icgkit judge --kinds (\w+)", missing)
+    assert all(k in JUDGES for k in kinds)
