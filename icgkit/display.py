@@ -138,7 +138,7 @@ def dataset_html(data: Dataset) -> str:
     note = f"{missing} of {len(data)} images are not here" if missing else "all images are here"
     return str(
         Markup(
-            "<div><b>{}</b> {}: {} cases, {} constraint nodes; {}.<br>{}<br><small>{}</small></div>"
+            '<div class="mathjax_ignore"><b>{}</b> {}: {} cases, {} constraint nodes; {}.<br>{}<br><small>{}</small></div>'
         ).format(
             data.name, data.version, len(data), nodes, note, escape(data.licence), escape(data.provenance)
         )

@@ -6,14 +6,20 @@ import html
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import nh3
+from pydantic import BaseModel, ValidationError
+
+from icgkit.errors import SchemaError
+from icgkit.files import read_file
 from icgkit.outputs import TABLE_MARKS, write_whole
 
 MAIN = ("T1", "F1", "F2", "T2", "T3", "F3", "T4")
 """Ids of the study's main text, in its order."""
 FORMATS = (".csv", ".pdf", ".svg", ".png", ".html", ".tex", ".json")
 """Endings in the order in which the gallery offers them."""
+_MAX_SIDECAR = 1 << 25
 SHOWN_PUBLISHED = 12
 """Published values shown beside a result before the rest is folded away."""
 
@@ -31,8 +37,8 @@ def read_results(folder: str | Path) -> list[dict[str, Any]]:
     folder = Path(folder)
     results = []
     for path in folder.glob("*.json"):
-        result = json.loads(path.read_bytes())
-        if not isinstance(result, dict) or result.get("id") != path.stem:
+        result = _sidecar(path)
+        if result is None:
             continue
         id = path.stem
         files = {e: f"{id}{e}" for e in FORMATS if (folder / f"{id}{e}").is_file()}
@@ -44,7 +50,7 @@ def read_results(folder: str | Path) -> list[dict[str, Any]]:
         results.append(
             result
             | {"group": _group(id), "title": title, "rest": rest, "picture": picture, "links": files}
-            | {"size": _size(folder / picture) if picture else None, "n_text": n_text(result["n"])}
+            | {"size": _size(folder / picture) if picture else (0, 0), "n_text": n_text(result["n"])}
             | {"fragment": fragment}
         )
     return sorted(results, key=lambda r: _order(r["id"]))
@@ -172,19 +178,85 @@ def _order(id: str) -> tuple[Any, ...]:
     return groups.index(_group(id)), main, not re.match(r"[A-Z]+\d", id), natural
 
 
+class _Compared(BaseModel, extra="allow", allow_inf_nan=False):
+    """A value of ours beside a published one."""
+
+    quantity: str
+    ours: float | None
+    published: float | None
+    difference: float | None
+    unit: str | None = None
+    model: str | None = None
+    condition: str | None = None
+    group: str | None = None
+    where: str | None = None
+
+
+class _Sidecar(BaseModel, extra="allow", allow_inf_nan=False):
+    """What the gallery needs to know of a result."""
+
+    id: str
+    kind: Literal["table", "figure", "table and figure"]
+    caption: str
+    n: int | str | dict[str, int | str]
+    dataset: str
+    models: list[str]
+    cache: str | None
+    note: list[str]
+    simulated: bool
+    seed: int | None
+    published: list[_Compared]
+
+
+def _sidecar(path: Path) -> dict[str, Any] | None:
+    """Read the sidecar of a result; a JSON file that is something else gives None.
+
+    Raises
+    ------
+    SchemaError
+        For a file that calls itself the sidecar of a result and is none.
+    """
+    try:
+        found = json.loads(read_file(path, limit=_MAX_SIDECAR))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict) or found.get("id") != path.stem:
+        return None
+    try:
+        return _Sidecar.model_validate(found).model_dump(exclude_unset=True)
+    except ValidationError as exc:
+        first = exc.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise SchemaError(
+            f"{path.name} is no sidecar of a result: {place}: {first['msg']}",
+            remedy=f"remove {path.name} or make the result again with icgkit reproduce",
+        ) from None
+
+
 def _size(path: Path) -> tuple[int, int]:
     from PIL import Image
 
-    with Image.open(path) as picture:
-        return picture.size
+    try:
+        with Image.open(path, formats=("PNG",)) as picture:
+            return picture.size
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        raise SchemaError(
+            f"{path.name} is no PNG",
+            remedy=f"remove {path.name} or make the result again with icgkit reproduce",
+        ) from None
 
 
 def _fragment(path: Path) -> str | None:
     if not path.is_file():
         return None
-    text = path.read_text(encoding="utf-8")
+    text = read_file(path, limit=_MAX_SIDECAR).decode("utf-8", errors="replace")
     start, end = (text.find(mark) for mark in TABLE_MARKS)
     if not 0 <= start < end:
         return None
-    # The page gives the id to the whole card.
-    return re.sub(r'(<table\b[^>]*?) id="[^"]*"', r"\1", text[start + len(TABLE_MARKS[0]) : end].strip())
+    # A folder may come from anywhere: nothing but the table passes. The page gives the id to the card.
+    return nh3.clean(
+        text[start + len(TABLE_MARKS[0]) : end].strip(),
+        tags=set("table caption thead tbody tfoot tr th td strong br".split()),
+        clean_content_tags={"script", "style"},
+        attributes={"table": {"class"}, "th": {"class", "scope", "colspan"}, "td": {"class", "colspan"}},
+    )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icgkit.errors import SchemaError
+from icgkit.files import read_file, write_whole
 from icgkit.load import Dataset
 from icgkit.replies import as_bool
 from icgkit.schemas import schema
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 MARKS = ("region", "update", "reason")
 _SHOWN = ("instruction", "node_region", "expected_update", "node_reason")
+_FORMULA = tuple("=+-@\t\r")
 COLUMNS = ("dataset", "case_id", "node_id", "annotator", "condition", *MARKS, *_SHOWN)
 
 
@@ -45,20 +47,26 @@ def write_human_template(
             key = {"dataset": dataset.name, "case_id": case.id, "node_id": node.id}
             shown = (case.instruction, node.region, node.expected_update, node.reason)
             rows.append(
-                {**key, "annotator": annotator, "condition": condition, **dict.fromkeys(MARKS, "")}
+                {k: _tame(v) for k, v in (key | {"annotator": annotator, "condition": condition}).items()}
+                | dict.fromkeys(MARKS, "")
                 | dict(zip(_SHOWN, map(_tame, shown), strict=True))
             )
     text = io.StringIO()
-    out = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    out = csv.DictWriter(text, COLUMNS, lineterminator="\n", quoting=csv.QUOTE_ALL)
     out.writeheader()
     out.writerows(rows)
-    Path(path).write_text(text.getvalue(), encoding="utf-8-sig", newline="")
+    write_whole(path, text.getvalue().encode("utf-8-sig"))
     return len(rows)
 
 
 def _tame(text: str) -> str:
-    """Keep a spreadsheet from taking a text for a formula."""
-    return f"'{text}" if text[:1] in "=+-@" else text
+    """Keep a spreadsheet from taking a text for a formula; `_wild` takes it back."""
+    return f"'{text}" if text[:1] in _FORMULA else text
+
+
+def _wild(text: str) -> str:
+    text = text.strip()
+    return text[1:] if text[:1] == "'" and text[1:2] in _FORMULA else text
 
 
 def read_human(path: str | Path, dataset: Dataset) -> pl.DataFrame:
@@ -76,27 +84,36 @@ def read_human(path: str | Path, dataset: Dataset) -> pl.DataFrame:
     """
     path = Path(path)
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_file(path).decode("utf-8-sig")
     except UnicodeDecodeError as exc:
         raise SchemaError(f"{path.name}: not UTF-8: {exc}", remedy="save it as CSV UTF-8") from None
     head = text.split("\n", 1)[0]
     mark = max(",;\t", key=head.count)
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=mark)
     need = COLUMNS[: 5 + len(MARKS)]
-    absent = [c for c in need if c not in (reader.fieldnames or ())]
+    # A field is as long as the file at most; the module's own bound is no bound of ours.
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
+    try:
+        table = list(csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True))
+    except csv.Error as exc:
+        raise SchemaError(f"{path.name}: no CSV: {exc}", remedy="save it as CSV UTF-8 anew") from None
+    names = table[0] if table else []
+    absent = [c for c in need if c not in names]
     if absent:
         raise SchemaError(f"{path.name}: missing column {', '.join(absent)}", allowed=need)
     nodes = {(c.id, n.id) for c in dataset for n in c.constraint_nodes}
     rows: list[dict[str, Any]] = []
     wrong: list[str] = []
     lines: dict[tuple[str, ...], int] = {}
-    for row in reader:
-        wrong += _faults(row, reader.line_num, nodes, dataset.name)
-        key = tuple(str(row[k]).strip() for k in need[:5])
+    for number, fields in enumerate(table[1:], 2):
+        if not any(fields):
+            continue
+        row = dict.fromkeys(names, "") | dict(zip(names, map(_wild, fields), strict=False))
+        wrong += _faults(row, number, nodes, dataset.name)
+        key = tuple(row[k] for k in need[:5])
         if key in lines:
-            wrong.append(f"row {reader.line_num}: same key as row {lines[key]}")
-        lines.setdefault(key, reader.line_num)
-        marks = [as_bool(row[m]) if str(row[m]).strip() else None for m in MARKS]
+            wrong.append(f"row {number}: same key as row {lines[key]}")
+        lines.setdefault(key, number)
+        marks = [as_bool(row[m]) if row[m] else None for m in MARKS]
         found = None if None in marks else all(marks)
         rows.append(dict(zip(need[:5], key, strict=True)) | {"found": found})
     if wrong:
@@ -105,17 +122,15 @@ def read_human(path: str | Path, dataset: Dataset) -> pl.DataFrame:
     return schema("human").frame(rows)
 
 
-def _faults(row: dict[str, Any], line: int, nodes: set[tuple[str, str]], dataset: str) -> list[str]:
+def _faults(row: dict[str, str], line: int, nodes: set[tuple[str, str]], dataset: str) -> list[str]:
     out = []
-    name = str(row["case_id"] or "").strip(), str(row["node_id"] or "").strip()
-    if name not in nodes:
-        out.append(f"row {line}: no node {name[1]!r} in case {name[0]!r} of {dataset}")
-    if str(row["dataset"] or "").strip() != dataset:
+    if (row["case_id"], row["node_id"]) not in nodes:
+        out.append(f"row {line}: no node {row['node_id']!r} in case {row['case_id']!r} of {dataset}")
+    if row["dataset"] != dataset:
         out.append(f"row {line}: dataset {row['dataset']!r}, expected {dataset!r}")
-    if not str(row["annotator"] or "").strip():
+    if not row["annotator"]:
         out.append(f"row {line}: no annotator")
     for mark in MARKS:
-        value = str(row[mark] or "").strip()
-        if value and as_bool(value) is None:
-            out.append(f"row {line}: {mark} is {value!r}; allowed: true, false, yes, no or empty")
+        if row[mark] and as_bool(row[mark]) is None:
+            out.append(f"row {line}: {mark} is {row[mark]!r}; allowed: true, false, yes, no or empty")
     return out

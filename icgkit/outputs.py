@@ -62,7 +62,7 @@ class Saved:
     shown: str = field(repr=False)
 
     def _repr_html_(self) -> str:
-        return f"<figure>{self.shown}<figcaption>{html.escape(self.caption)}</figcaption></figure>"
+        return f'<figure class="mathjax_ignore">{self.shown}<figcaption>{html.escape(self.caption)}</figcaption></figure>'
 
 
 def save(

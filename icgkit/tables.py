@@ -265,14 +265,16 @@ _TEX = {
 
 
 def tex_escape(text: str) -> str:
-    r"""Escape text for LaTeX.
+    r"""Escape text for LaTeX; line breaks and runs of white space become one space.
+
+    A paragraph break ends the argument of `\caption` with an error, so there is none.
 
     Examples
     --------
     >>> print(tex_escape("50% & Δ"))
     50\% \& $\Delta$
     """
-    return re.sub("|".join(map(re.escape, _TEX)), lambda m: _TEX[m.group()], str(text))
+    return re.sub("|".join(map(re.escape, _TEX)), lambda m: _TEX[m.group()], " ".join(str(text).split()))
 
 
 @cache

@@ -72,3 +72,14 @@ def test_a_dataset_says_what_it_holds(case: ig.Case, tmp_path: Path) -> None:
     assert "1 cases, 2 constraint nodes" in html
     assert "1 of 1 images are not here" in html
     assert "<b>d&lt;b&gt;</b>" in html
+
+
+def test_prices_are_no_formulas_in_a_host_that_sets_formulas(shown: ig.Case, tmp_path: Path) -> None:
+    ig.write_cases([shown], tmp_path / "cases.jsonl")
+    (tmp_path / "dataset.toml").write_text(
+        'name = "x"\nversion = "1"\nlicence = "$1"\nprovenance = "from $2"\nimage_root = "images"\n'
+    )
+    for view in (shown, ig.load_dataset(tmp_path)):
+        first = re.match(r'<\w+ class="([^"]*)"', view._repr_html_())
+        assert first, view._repr_html_()[:80]
+        assert "mathjax_ignore" in first[1].split()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 
 import icgkit as ig
+from icgkit.errors import SchemaError
 from icgkit.gallery import number, read_results, write_gallery
 
 
@@ -122,7 +124,7 @@ def test_light_form_alone_makes_a_gallery(folder: Path, tmp_path: Path) -> None:
     for path in folder.iterdir():
         if path.name.endswith((".csv", ".json", ".thumb.png")):
             (tmp_path / path.name).write_bytes(path.read_bytes())
-    assert 'src="T2.thumb.png"' in write_gallery(tmp_path).read_text(encoding="utf-8")
+    assert 'src="./T2.thumb.png"' in write_gallery(tmp_path).read_text(encoding="utf-8")
 
 
 def test_no_results_yet(tmp_path: Path) -> None:
@@ -135,3 +137,52 @@ def test_no_results_yet(tmp_path: Path) -> None:
 )
 def test_numbers(value: float | None, text: str) -> None:
     assert number(value) == text
+
+
+def test_a_folder_that_others_filled_runs_nothing(folder: Path, tmp_path: Path) -> None:
+    for path in folder.glob("S-cases.*"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    table = (
+        '<table class="icg-table" onclick="f()" id="x"><caption>c<script>alert(1)</script></caption>'
+        '<tr><th scope="row" style="color:red">a</th><td colspan="2"><img src=x onerror=f()>b'
+        '<a href="javascript:f()">link</a><!-- <b> --></td></tr></table><base href="http://evil/">'
+    )
+    (tmp_path / "S-cases.html").write_text(f"<!-- table -->\n{table}\n<!-- /table -->")
+    tags = Tags(write_gallery(tmp_path).read_text(encoding="utf-8"))
+    assert len(tags.of("script")) == 1  # the page's own
+    assert not tags.of("base")
+    assert not [name for _, attrs in tags.seen for name in attrs if name.startswith("on")]
+    assert {"colspan": "2"} in tags.of("td")
+    addresses = [a[k] or "" for _, a in tags.seen for k in ("href", "src") if k in a]
+    assert not [a for a in addresses if not a.startswith(("#", "./", "data:", "published.html"))]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"note": 5},
+        {"n": [1]},
+        {"published": [{"quantity": "x"}]},
+        {"caption": None},
+        {"seed": "x"},
+        {"models": "ab"},
+    ],
+)
+def test_a_faulty_sidecar_is_named(change: dict[str, object], folder: Path, tmp_path: Path) -> None:
+    good = json.loads((folder / "F1.json").read_text(encoding="utf-8"))
+    (tmp_path / "F1.json").write_text(json.dumps(good | change))
+    with pytest.raises(SchemaError, match=r"F1\.json"):
+        read_results(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "9" * 5000, "\udcff", '{"id": "F1"'])
+def test_a_json_file_that_is_none_is_left_out(text: str, tmp_path: Path) -> None:
+    (tmp_path / "F1.json").write_text(text, errors="surrogateescape")
+    assert read_results(tmp_path) == []
+
+
+def test_a_picture_that_is_none_is_named(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "F1.json").write_bytes((folder / "F1.json").read_bytes())
+    (tmp_path / "F1.png").write_bytes(b"GIF89a")
+    with pytest.raises(SchemaError, match=r"F1\.png is no PNG"):
+        read_results(tmp_path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 
 import pytest
@@ -17,10 +19,14 @@ def data() -> ig.Dataset:
 
 
 def fill(path: Path, marks: list[str]) -> str:
-    lines = path.read_text(encoding="utf-8-sig").splitlines()
-    for k, mark in enumerate(marks, 1):
-        lines[k] = lines[k].replace(",ada,direct,,,", f",ada,direct,{mark},")
-    return "\n".join(lines) + "\n"
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        head, *rows = csv.reader(stream)
+    at = head.index("region")
+    for row, mark in zip(rows, marks, strict=False):
+        row[at : at + 3] = mark.split(",")
+    text = io.StringIO()
+    csv.writer(text).writerows([head, *rows])
+    return text.getvalue()
 
 
 def test_template_filled_in_reads_back(data: ig.Dataset, tmp_path: Path) -> None:
@@ -62,3 +68,36 @@ def test_missing_column(data: ig.Dataset, tmp_path: Path) -> None:
     path.write_text("dataset,case_id\n")
     with pytest.raises(SchemaError, match="missing column node_id"):
         read_human(path, data)
+
+
+def test_no_field_of_the_template_is_a_formula_and_names_come_back(data: ig.Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    write_human_template(data, path, annotator="=cmd()", condition="@x;=1+1")
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        rows = list(csv.reader(stream))
+    assert not [field for row in rows for field in row if field[:1] in tuple("=+-@\t\r")]
+    # Quoted, so that a program which cuts at semicolons keeps the field whole.
+    assert '"\'@x;=1+1"' in path.read_text(encoding="utf-8-sig")
+    frame = read_human(path, data)
+    assert set(frame["annotator"]) == {"=cmd()"}
+    assert set(frame["condition"]) == {"@x;=1+1"}
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\xfe", b'a,"b\n' * 3, b"\0,\0\n", b"dataset,case_id\n1,2,3\n"]
+)
+def test_what_is_no_such_csv_is_named(content: bytes, data: ig.Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(content)
+    with pytest.raises(SchemaError, match=r"x\.csv"):
+        read_human(path, data)
+
+
+def test_a_long_field_is_no_fault(data: ig.Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    write_human_template(data, path, annotator="ada")
+    text = (
+        path.read_text(encoding="utf-8-sig").replace("\n", ',""\n').replace('reason",""', 'reason","more"', 1)
+    )
+    path.write_text(text.replace(',""\n', f',"{"y" * 200_000}"\n', 1), encoding="utf-8")
+    assert read_human(path, data)["found"].null_count()

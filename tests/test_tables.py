@@ -90,3 +90,18 @@ def test_the_picture_holds_every_text_within_its_edges(monkeypatch: pytest.Monke
 def test_format_value() -> None:
     assert [format_value(v) for v in (None, True, False, 3, "x")] == ["–", "yes", "no", "3", "x"]
     assert not re.search("-", format_value(-1.5, ".1f"))
+
+
+def test_no_cell_becomes_an_option_of_latex_and_no_paragraph_ends_a_caption() -> None:
+    frame = pl.DataFrame({"[model]": ["[x]", "*"], "direct": [0.5, 0.5]})
+    tex = typeset(frame, id="T9", caption="first\n\n second", notes=["a\n\nb"]).to_latex()
+    # After \midrule and \\ the first sign of a row would be taken for an argument.
+    assert [line[:3] for line in tex.splitlines() if line.endswith(r"\\")] == ["{}[", "{}[", "{}*"]
+    assert r"\caption{first second}" in tex
+    assert "a b" in tex
+
+
+def test_prices_are_no_formulas_in_a_host_that_sets_formulas() -> None:
+    frame = pl.DataFrame({"model": ["$100"], "text": ["so that $50 becomes $70"]})
+    html = typeset(frame, id="T9", caption="$1 and $2").to_html()
+    assert "mathjax_ignore" in ET.fromstring(html).get("class", "").split()
