@@ -256,7 +256,7 @@ def _fragment(path: Path) -> str | None:
     # A folder may come from anywhere: nothing but the table passes. The page gives the id to the card.
     return nh3.clean(
         text[start + len(TABLE_MARKS[0]) : end].strip(),
-        tags=set("table caption thead tbody tfoot tr th td strong br".split()),
+        tags={"table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "strong", "br"},
         clean_content_tags={"script", "style"},
         attributes={"table": {"class"}, "th": {"class", "scope", "colspan"}, "td": {"class", "colspan"}},
     )
