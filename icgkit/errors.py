@@ -69,6 +69,10 @@ class CacheMiss(IcgError):
     """A call that replay mode needs is not recorded."""
 
 
+class CacheError(IcgError):
+    """A cache whose files cannot be read or written."""
+
+
 class ReplyError(IcgError):
     """A model's reply that cannot be used (refused, truncated, empty or unreadable)."""
 

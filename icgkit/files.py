@@ -128,13 +128,12 @@ def replacing(path: str | Path, *, sync: bool = False) -> Iterator[BinaryIO]:
     path = Path(path)
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     part = path.with_name(f".{path.name[:200]}.{secrets.token_hex(6)}.part")
-    fd = os.open(part, flags, 0o666)
     try:
-        with os.fdopen(fd, "wb") as stream:
+        with open(part, "wb", opener=lambda name, _: os.open(name, flags, 0o666)) as stream:
             yield stream
             stream.flush()
             if sync:
-                os.fsync(fd)
+                os.fsync(stream.fileno())
         os.replace(part, path)
     except BaseException:
         with suppress(OSError):
