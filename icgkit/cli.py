@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from icgkit.errors import IcgError
+from icgkit.errors import IcgError, SchemaError
 
 app = typer.Typer(
     name="icgkit",
@@ -28,13 +28,19 @@ def main() -> None:
 @app.command("reproduce")
 def reproduce_command(
     only: Annotated[
-        list[str] | None, typer.Option(help="Name of a notebook, or part of one; repeatable.")
+        list[str] | None, typer.Option(help="Notebook, id of a result, or part of a name; repeatable.")
     ] = None,
     param: Annotated[
         list[str] | None, typer.Option(help="name=value for the notebooks that have it; repeatable.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of the results; figures/ if not given.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the results; figures/, or figures/CACHE for --param cache=."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Run what is up to date as well.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what is stale and why, run nothing.")
+    ] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Regenerate elsewhere and name every number that differs.")
     ] = False,
@@ -52,6 +58,8 @@ def reproduce_command(
             "jobs": jobs,
             "cell_seconds": cell_seconds,
         }
+        if check and dry_run:
+            raise SchemaError("--check with --dry-run", allowed="one of them")
         sets = param is None and out is None
         if not sets:
             options["parameters"] = parse_parameters(param or ())
@@ -60,9 +68,10 @@ def reproduce_command(
         elif check:
             found = [door.check(committed=out, tolerance=tolerance, **options)]
         elif sets:
-            found = [(report, []) for report in door.reproduce_sets(force=force, **options)]
+            reports = door.reproduce_sets(force=force, dry_run=dry_run, **options)
+            found = [(report, []) for report in reports]
         else:
-            found = [(door.reproduce(out=out, force=force, **options), [])]
+            found = [(door.reproduce(out=out, force=force, dry_run=dry_run, **options), [])]
         for report, differences in found:
             typer.echo(door.check_text(report, differences, tolerance) if check else str(report))
     if any(report.failed or differences for report, differences in found):

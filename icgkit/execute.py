@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -32,8 +33,15 @@ class Run(NamedTuple):
 class Workers:
     """Runs notebooks with papermill in threads, each in a kernel of its own."""
 
-    def __init__(self, out: Path, jobs: int, cell_seconds: int) -> None:
+    def __init__(
+        self,
+        out: Path,
+        jobs: int,
+        cell_seconds: int,
+        made_before: Mapping[str, Iterable[str]] | None = None,
+    ) -> None:
         self.out = out
+        self.made_before = made_before or {}
         self.jobs = jobs
         self.cell_seconds = cell_seconds
         self.work = out / ".reproduce"
@@ -56,7 +64,10 @@ class Workers:
 
         from icgkit.kernel import end_kernels, warm_server
 
-        (self.work / "notebooks").mkdir(parents=True, exist_ok=True)
+        for folder in (self.work, self.work / "notebooks"):
+            _own_folder(folder)
+        if (self.work / "stage").is_symlink():
+            raise _foreign(self.work / "stage")
         threads = max(1, (os.cpu_count() or 1) // self.jobs)
         with (
             _alone(self.work / "lock"),
@@ -86,22 +97,27 @@ class Workers:
         stage = self.work / "stage" / notebook.name
         try:
             stage.mkdir(parents=True)
-            self._execute(notebook, {**given, "out": str(stage)})
-            files = self._move(notebook.name, stage)
+            try:
+                self._execute(notebook, {**given, "out": str(stage)}, stage.with_suffix(".ipynb"))
+            finally:
+                with contextlib.suppress(FileNotFoundError):
+                    stage.with_suffix(".ipynb").replace(self.work / "notebooks" / notebook.path.name)
+            files = self._move(notebook, stage)
             return Run(notebook.name, time.monotonic() - start, None, files)
         except Exception as exc:
             return Run(notebook.name, time.monotonic() - start, _short(exc))
         finally:
             _close_loop()
 
-    def _execute(self, notebook: Notebook, parameters: dict[str, Any]) -> None:
+    def _execute(self, notebook: Notebook, parameters: dict[str, Any], target: Path) -> None:
+        """Run a notebook to its last cell; papermill alone takes `sys.exit(0)` for its end."""
         import papermill
 
         from icgkit.kernel import WarmKernelManager
 
-        papermill.execute_notebook(
+        done = papermill.execute_notebook(
             notebook.path,
-            self.work / "notebooks" / notebook.path.name,
+            target,
             parameters=parameters,
             kernel_name="python3",
             language="python",
@@ -111,11 +127,28 @@ class Workers:
             shutdown_kernel="immediate",
             resources={"metadata": {"path": str(project_root())}},
         )
+        code = [c for c in done.cells if c.cell_type == "code" and c.source.strip()]
+        for number, cell in enumerate(code, 1):
+            left = any(o.output_type == "error" for o in cell.outputs)
+            if left or cell.execution_count is None:
+                raise SchemaError(
+                    f"it ended early, in code cell {number if left else max(number - 1, 1)} of {len(code)}",
+                    allowed="every cell runs",
+                    remedy="take exit() or sys.exit() out of the notebook",
+                )
 
-    def _move(self, name: str, stage: Path) -> tuple[str, ...]:
-        files = sorted(p for p in stage.iterdir() if p.is_file())
+    def _move(self, notebook: Notebook, stage: Path) -> tuple[str, ...]:
+        name = notebook.name
+        files = sorted(p for p in stage.iterdir() if p.is_file() and not p.is_symlink())
         if not files:
             raise SchemaError("it saved nothing", remedy="end it with ig.save(..., out=out)")
+        made = {p.name for p in files}
+        due = {f for f in self.made_before.get(name, ()) if f.partition(".")[0] in notebook.ids}
+        if absent := sorted(due - made):
+            raise SchemaError(
+                f"it did not make {', '.join(absent[:5])} again, though it names the result",
+                remedy=f"delete {self.out}/.reproduce/state.json if that is meant",
+            )
         with self._moving:
             if self._stop.is_set():
                 raise SchemaError("interrupted")
@@ -170,6 +203,22 @@ def _import_papermill() -> None:
             del sys.modules["rfc3987_syntax"]
 
 
+def _own_folder(path: Path) -> None:
+    """Make a scratch folder; a link in its place could lead anywhere."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        path.mkdir()
+    if path.is_symlink() or not path.is_dir():
+        raise _foreign(path)
+
+
+def _foreign(path: Path) -> SchemaError:
+    return SchemaError(
+        f"{path} was not made by icgkit: it is a link, or no plain file or folder",
+        remedy=f"look at it, then: rm {shlex.quote(str(path))}",
+    )
+
+
 @contextlib.contextmanager
 def _alone(path: Path) -> Iterator[None]:
     """Hold a lock on the results' folder; the system lets go of it if we are killed."""
@@ -178,7 +227,11 @@ def _alone(path: Path) -> Iterator[None]:
     except ImportError:  # Windows
         yield
         return
-    with open(path, "w") as stream:
+    try:
+        number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    except OSError:
+        raise _foreign(path) from None
+    with open(number, "rb") as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -19,12 +19,11 @@ from typing import Any
 from icgkit.errors import CallError, SchemaError, UnknownName
 from icgkit.load import sha256_of
 from icgkit.paths import named_folder, project_root
+from icgkit.reached import Code
 
-DOORS = frozenset(
-    ("cli", "compare", "doctor", "execute", "gallery", "kernel", "kernel_server", "notebooks", "reproduce")
-)
-"""Modules (and the folder of templates) that no result depends on."""
-
+DOORS = frozenset(("gallery",))
+"""Folders of templates that no result depends on."""
+_ID = r"(?:[A-Z]{1,3}\d+[a-z]?|[A-Z]{1,2}-[A-Za-z0-9][A-Za-z0-9-]*)"
 _SECRET_NAME = re.compile(r"(?i)(^|_)(key|apikey|token|secret|password|credentials?)(_|$)")
 _SECRET_VALUE = re.compile(r"(sk|gsk|xai|hf|pk|ghp|key)[-_][A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{30,}")
 
@@ -41,6 +40,15 @@ class Notebook:
     def name(self) -> str:
         """File name without its ending."""
         return self.path.stem
+
+    @property
+    def ids(self) -> set[str]:
+        """Ids of results (`T2`, `S-cases`) that its name or its code holds."""
+        code = "\n".join(cell_source(c) for c in self.cells if c.get("cell_type") == "code")
+        return {
+            *re.findall(rf"""[\"']({_ID})[\"']""", code),
+            *re.findall(rf"(?:^|_)({_ID})(?=_|$)", self.name),
+        }
 
 
 def cell_source(cell: Mapping[str, Any]) -> str:
@@ -109,8 +117,8 @@ def literals(source: str, place: str = "parameters cell") -> dict[str, Any]:
 def find_notebooks(folder: str | Path | None = None, only: Iterable[str] = ()) -> list[Notebook]:
     """Read the notebooks of a folder, by default `notebooks/` of the project, in order of name.
 
-    Names that start with an underscore are left out. `only` keeps those whose name is given, or of
-    which a given word is a part (`T2`, `03_`).
+    Names that start with an underscore are left out. `only` keeps those whose name is given, else
+    those that save a result of that id (`ST12`), else those of whose name a given word is a part (`03_`).
 
     Raises
     ------
@@ -120,14 +128,18 @@ def find_notebooks(folder: str | Path | None = None, only: Iterable[str] = ()) -
     folder = Path(folder) if folder else project_root() / "notebooks"
     paths = sorted(p for p in folder.glob("*.ipynb") if not p.name.startswith(("_", ".")))
     wanted = [Path(word).stem if word.endswith(".ipynb") else word for word in only]
-    chosen = set()
+    notebooks = [read_notebook(p) for p in paths]
+    if not wanted:
+        return notebooks
+    chosen: set[str] = set()
     for word in wanted:
-        exact = [p for p in paths if p.stem == word]
-        fitting = exact or [p for p in paths if word.lower() in p.stem.lower()]
+        exact = [n.name for n in notebooks if n.name == word]
+        by_id = [n.name for n in notebooks if word.lower() in map(str.lower, n.ids)]
+        fitting = exact or by_id or [n.name for n in notebooks if word.lower() in n.name.lower()]
         if not fitting:
-            raise UnknownName.among("notebook", word, (p.stem for p in paths))
+            raise UnknownName.among("notebook", word, (n.name for n in notebooks))
         chosen.update(fitting)
-    return [read_notebook(p) for p in paths if not wanted or p in chosen]
+    return [n for n in notebooks if n.name in chosen]
 
 
 def parse_parameters(pairs: Iterable[str]) -> dict[str, Any]:
@@ -221,29 +233,52 @@ def shared_imports(notebooks: Iterable[Notebook]) -> list[str]:
 
 
 class Fingerprint:
-    """Hashes of what results rest on; each file is read once however many notebooks use it."""
+    """Hashes of what results rest on; each file is read once however many notebooks use it.
+
+    Attributes
+    ----------
+    package : str
+        Hash of the whole package; while it stands, no function of it has changed.
+    """
 
     def __init__(self, root: str | Path | None = None) -> None:
         self.root = Path(root) if root else project_root()
         self._folders: dict[Path, str] = {}
+        self._code = Code()
+        self.package = _package((".py",))
         lock = self.root / "requirements.lock"
-        self._base = [
-            platform.python_version(),
-            _code(),
-            sha256_of(lock) if lock.is_file() else "no lock file",
-            self._folder(self.root / "data" / "published"),
-            self._folder(self.root / "data" / "bench"),
-        ]
+        self._base = {
+            "Python": platform.python_version(),
+            "a template or a data file of the package": _package(
+                (".md", ".j2", ".css", ".json", ".toml", ".csv"), DOORS
+            ),
+            "requirements.lock": sha256_of(lock) if lock.is_file() else "no lock file",
+            "data/published": self._folder(self.root / "data" / "published"),
+            "data/bench": self._folder(self.root / "data" / "bench"),
+        }
 
-    def of(self, notebook: Notebook, given: Mapping[str, Any]) -> str:
-        """Return the fingerprint of a notebook run with these parameters."""
+    def of(self, notebook: Notebook, given: Mapping[str, Any]) -> dict[str, str]:
+        """Return what a notebook run with these parameters rests on besides code: name to hash."""
         values = {**notebook.parameters, **given}
         values.pop("out", None)
         cells = [[c.get("cell_type"), cell_source(c), cell_tags(c)] for c in notebook.cells]
-        parts = [*self._base, json.dumps(cells), json.dumps(values, sort_keys=True, default=repr)]
+        texts = {
+            "the notebook": json.dumps(cells),
+            "its parameters": json.dumps(values, sort_keys=True, default=repr),
+        }
         folders = {f for word in _words(values.values()) for f in self._data(word)}
-        parts += [self._folder(folder) for folder in sorted(folders)]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+        return {
+            **self._base,
+            **{name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()},
+            **{self._named(folder): self._folder(folder) for folder in sorted(folders)},
+        }
+
+    def code(self, notebook: Notebook) -> dict[str, str]:
+        """Return the functions of the package that a notebook can reach: name to hash."""
+        return self._code.reached(cell_source(c) for c in notebook.cells if c.get("cell_type") == "code")
+
+    def _named(self, folder: Path) -> str:
+        return folder.relative_to(self.root).as_posix() if folder.is_relative_to(self.root) else str(folder)
 
     def datasets(self, notebook: Notebook, given: Mapping[str, Any]) -> list[str]:
         """Return the folders of the datasets that a notebook run with these parameters rests on."""
@@ -275,15 +310,10 @@ class Fingerprint:
 
 
 @cache
-def _code() -> str:
-    """Return a hash of the package without its doors, as it was when first asked for."""
+def _package(kinds: tuple[str, ...], without: frozenset[str] = frozenset()) -> str:
+    """Return a hash of the package's files of some kinds, as they were when first asked for."""
     package = Path(__file__).parent
-    kinds = {".py", ".md", ".j2", ".css", ".json", ".toml", ".csv"}
-    files = [
-        p
-        for p in sorted(package.rglob("*"))
-        if p.suffix in kinds and not (p.parent == package and p.stem in DOORS) and p.parent.name != "gallery"
-    ]
+    files = [p for p in sorted(package.rglob("*")) if p.suffix in kinds and p.parent.name not in without]
     rows = [f"{p.relative_to(package)} {sha256_of(p)}" for p in files]
     return hashlib.sha256("\n".join(rows).encode()).hexdigest()
 

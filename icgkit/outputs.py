@@ -13,6 +13,7 @@ import html
 import json
 import os
 import re
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -206,10 +207,15 @@ def csv_bytes(data: pl.DataFrame, name: str = "data") -> bytes:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that a reader sees the old or the new content, never half of one."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
+    """Write a file so that a reader sees the old or the new content, never half of one.
+
+    What is written first has a name that nobody can have put there as a link.
+    """
+    part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        part.write_bytes(content)
+        number = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        with open(number, "wb") as stream:
+            stream.write(content)
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)

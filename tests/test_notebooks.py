@@ -221,7 +221,7 @@ def test_what_a_fingerprint_rests_on(project: Path, make_notebook: Make) -> None
     (project / "data/cache/offline/run.toml").write_text('dataset = "tiny"\n')
 
     def now(given: dict | None = None) -> str:
-        return Fingerprint().of(notebook, given or {})
+        return json.dumps(Fingerprint().of(notebook, given or {}))
 
     seen = [now()]
     assert now() == seen[0]
@@ -246,4 +246,4 @@ def test_what_a_fingerprint_rests_on(project: Path, make_notebook: Make) -> None
         "execution_count": 2,
     }
     notebook.path.write_text(json.dumps(data))
-    assert Fingerprint().of(read_notebook(notebook.path), {"seed": 7}) == seen[-2]
+    assert json.dumps(Fingerprint().of(read_notebook(notebook.path), {"seed": 7})) == seen[-2]

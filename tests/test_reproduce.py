@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +18,7 @@ from typer.testing import CliRunner
 from icgkit.cli import app
 from icgkit.errors import CallError, SchemaError, UnknownName
 from icgkit.kernel import warm_server
+from icgkit.notebooks import find_notebooks
 from icgkit.reproduce import check, reproduce
 
 Make = Callable[..., Path]
@@ -57,18 +61,132 @@ def test_runs_only_what_is_stale(project: Path, make_notebook: Make) -> None:
     assert ran(reproduce()) == ["b"]
     (figures / "T1.pdf").unlink()
     assert ran(reproduce()) == ["a"]
-    assert ran(reproduce(parameters={"n_resamples": 20})) == ["b"]
+    assert ran(reproduce(parameters={"n_resamples": 20}, out=figures)) == ["b"]
     make_notebook("a", saving("T1"), "# one more cell")
-    assert ran(reproduce(parameters={"n_resamples": 20})) == ["a"]
+    assert ran(reproduce(parameters={"seed": 42})) == ["a", "b"]
     assert ran(reproduce(only=["b"], force=True)) == ["b"]
 
 
 def test_a_result_that_is_no_longer_made_goes(project: Path, make_notebook: Make) -> None:
     make_notebook("a", saving("T1"))
     reproduce()
+    (project / "figures/T1.tex").write_text("mine, not made by a run")
+    (project / "figures/T1.svg").write_text("changed by hand")
     make_notebook("a", saving("T9"))
     reproduce()
     assert {p.stem for p in (project / "figures").glob("*.json")} == {"T9"}
+    assert {p.name for p in (project / "figures").glob("T1*")} == {"T1.tex", "T1.svg"}
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("import sys; sys.exit(0)", saving("T1", "99.0")),
+        (saving("T1", "99.0"), "import sys\nsys.exit()", saving("T2", "99.0")),
+        (saving("T1", "99.0"), "raise SystemExit(0)", "x = 1"),
+        (saving("T1", "99.0"), "if seed < 0:\n    " + saving("T2").replace("\n", "\n    ")),
+    ],
+    ids=["first", "exit of sys", "raised", "left out"],
+)
+def test_ending_early_is_a_failure_and_removes_nothing(
+    project: Path, make_notebook: Make, cells: tuple[str, ...]
+) -> None:
+    make_notebook("a", saving("T1"), saving("T2"))
+    reproduce()
+    figures = project / "figures"
+    before = {p.name: p.read_bytes() for p in figures.iterdir() if p.is_file() and p.suffix != ".html"}
+    make_notebook("a", *cells)
+    result = CliRunner().invoke(app, ["reproduce"])
+    assert result.exit_code == 1
+    assert re.search("ended early|did not make T2.csv", result.output)
+    assert {
+        p.name: p.read_bytes() for p in figures.iterdir() if p.is_file() and p.suffix != ".html"
+    } == before
+    assert ran(reproduce()) == ["a"]
+
+
+def test_a_foreign_state_file_leads_to_nothing_outside(project: Path, make_notebook: Make) -> None:
+    victim = project / "thesis.txt"
+    victim.write_text("years of work")
+    make_notebook("a", saving("T1"))
+    reproduce()
+    state = project / "figures/.reproduce/state.json"
+    rows = json.loads(state.read_text())
+    digest = hashlib.sha256(victim.read_bytes()).hexdigest()
+    for name in ("../thesis.txt", str(victim), "..", ".reproduce/lock"):
+        other = rows["a"] | {"files": {**rows["a"]["files"], name: digest}}
+        state.write_text(json.dumps({"a": other}))
+        make_notebook("a", saving("T1"), f"name = {name!r}")
+        assert not reproduce().failed
+        assert victim.read_text() == "years of work"
+    for text in ("[]", "[" * 100_000, '{"a": 3}', '{"a": {"files": {"T1.csv": 3}}}', "\x00"):
+        state.write_text(text)
+        assert ran(reproduce()) == ["a"]
+
+
+def test_links_in_the_scratch_folder_are_not_followed(project: Path, make_notebook: Make) -> None:
+    make_notebook("a", saving("T1"))
+    victim = project / "victim"
+    victim.mkdir()
+    (victim / "a.ipynb").write_text("mine")
+    work = project / "figures/.reproduce"
+    for name, target in (("lock", "a.ipynb"), ("notebooks", ""), ("stage", "")):
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
+        (work / name).symlink_to(victim / target)
+        with pytest.raises(SchemaError, match=f"{name} was not made by icgkit"):
+            reproduce()
+        (work / name).unlink()
+    (work / "notebooks").mkdir(exist_ok=True)
+    (work / "notebooks/a.ipynb").symlink_to(victim / "a.ipynb")
+    assert not reproduce().failed
+    assert {p.name: p.read_text() for p in victim.iterdir()} == {"a.ipynb": "mine"}
+
+
+def test_other_parameters_go_to_a_folder_of_their_own(project: Path, make_notebook: Make) -> None:
+    make_notebook("a", saving("T1"))
+    make_notebook("b", saving("T2"), parameters='out = ""\nseed = 42')
+    reproduce()
+    figures = project / "figures"
+    before = {p.name: p.read_bytes() for p in figures.glob("T*")}
+    (project / "data/cache/mine").mkdir()
+    report = reproduce(parameters={"cache": "mine"})
+    assert (ran(report), report.apart, report.out) == (["a"], ["b"], figures / "mine")
+    assert reproduce(parameters={"cache": str(project / "data/cache/mine")}).out == figures / "mine"
+    assert reproduce(parameters={"seed": 3, "cache": "offline"}).out == figures / "seed-3"
+    assert {p.name: p.read_bytes() for p in figures.glob("T*")} == before
+    assert "mine/index.html" in (figures / "index.html").read_text()
+
+
+def test_dry_run_says_what_is_stale_and_why(project: Path, make_notebook: Make) -> None:
+    make_notebook("a", saving("T1"))
+    make_notebook("b", saving("T2"), parameters='out = ""\nseed = 42')
+
+    def dry(*words: str) -> str:
+        result = CliRunner().invoke(app, ["reproduce", "--dry-run", *words])
+        assert result.exit_code == 0
+        return result.output
+
+    assert "a: no results of it are known here\n" in dry()
+    assert not (project / "figures").exists()
+    reproduce()
+    assert dry().startswith("0 notebooks would run, 2 up to date")
+    assert "nothing to do" in str(reproduce())
+    (project / "data/cache/offline/calls.jsonl").write_text("{}")
+    (project / "figures/T2.csv").unlink()
+    said = dry().splitlines()
+    assert said[:2] == ["a: data/cache/offline has changed", "b: T2.csv is gone"]
+    make_notebook("b", saving("T2", "7.5"), parameters='out = ""\nseed = 42')
+    assert "b: the notebook has changed; T2.csv is gone" in dry()
+    assert "a: --force" not in dry("--only", "T2")
+
+
+def test_ids_are_chosen_before_parts_of_names(make_notebook: Make) -> None:
+    for name, id in (("T2_recall", "T2"), ("ST2_other", "ST2"), ("ST21_more", "ST21"), ("X_T2", "S-cases")):
+        make_notebook(name, saving(id))
+    names = {w: [n.name for n in find_notebooks(only=[w])] for w in ("T2", "st2", "S-cases", "more", "t2")}
+    assert names["T2"] == names["t2"] == ["T2_recall", "X_T2"]
+    assert (names["st2"], names["S-cases"], names["more"]) == (["ST2_other"], ["X_T2"], ["ST21_more"])
 
 
 def test_equal_bytes_and_the_same_as_plain_papermill(project: Path, make_notebook: Make) -> None:
@@ -145,8 +263,8 @@ def test_parameters_reach_only_who_has_them(project: Path, make_notebook: Make) 
         reproduce(parameters={"seed": "three"})
     result = CliRunner().invoke(app, ["reproduce", "--param", "sead=3"])
     assert result.exit_code == 2
-    reproduce(parameters={"seed": 3, "n_resamples": 5})
-    assert "1.0" in (project / "figures/T1.csv").read_text()
+    report = reproduce(parameters={"seed": 3, "n_resamples": 5})
+    assert "1.0" in (report.out / "T1.csv").read_text()
 
 
 def test_out_parameter_is_due(project: Path, make_notebook: Make) -> None:
