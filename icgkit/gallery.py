@@ -12,8 +12,8 @@ import nh3
 from pydantic import BaseModel, ValidationError
 
 from icgkit.errors import SchemaError
-from icgkit.files import read_file
-from icgkit.outputs import TABLE_MARKS, write_whole
+from icgkit.files import read_file, write_whole
+from icgkit.outputs import TABLE_MARKS
 
 MAIN = ("T1", "F1", "F2", "T2", "T3", "F3", "T4")
 """Ids of the study's main text, in its order."""

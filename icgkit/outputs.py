@@ -11,15 +11,14 @@ from __future__ import annotations
 import base64
 import html
 import json
-import os
 import re
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from icgkit.errors import SchemaError
+from icgkit.files import write_whole
 from icgkit.paths import project_root
 from icgkit.pictures import png_bytes, render, thumbnail
 
@@ -204,21 +203,6 @@ def csv_bytes(data: pl.DataFrame, name: str = "data") -> bytes:
     floats = pl.selectors.float().round_sig_figs(SIGNIFICANT)
     unsigned = pl.when(floats == 0).then(0.0).otherwise(floats)  # -0.0 is written as 0.0
     return data.with_columns(unsigned.name.keep()).write_csv().encode()
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that a reader sees the old or the new content, never half of one.
-
-    What is written first has a name that nobody can have put there as a link.
-    """
-    part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        number = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        with open(number, "wb") as stream:
-            stream.write(content)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _page(id: str, fragment: str) -> str:

@@ -18,10 +18,11 @@ from typing import Any, TypedDict, cast
 from icgkit.compare import TOLERANCE, Difference, compare_folders
 from icgkit.errors import SchemaError
 from icgkit.execute import Run, Workers
+from icgkit.files import read_file, write_whole
 from icgkit.load import sha256_of
 from icgkit.notebooks import Fingerprint, Notebook, find_notebooks, share_parameters
-from icgkit.outputs import write_whole
 from icgkit.paths import project_root
+from icgkit.untrusted import json_value
 
 CELL_SECONDS = 600
 """Longest time for one cell."""
@@ -307,12 +308,9 @@ class State:
         self.out = out
         self.path = out / ".reproduce" / "state.json"
         self.rows: dict[str, _Row] = {}
-        with contextlib.suppress(OSError, ValueError, RecursionError):
-            if self.path.is_file() and self.path.stat().st_size < LARGEST_STATE:
-                rows = json.loads(self.path.read_bytes())
-                self.rows = (
-                    {k: r for k, v in rows.items() if (r := _row(v))} if isinstance(rows, dict) else {}
-                )
+        with contextlib.suppress(SchemaError):
+            rows = json_value(read_file(self.path, limit=LARGEST_STATE), "state.json")
+            self.rows = {k: r for k, v in rows.items() if (r := _row(v))} if isinstance(rows, dict) else {}
 
     def reasons(self, notebook: Notebook, parts: Mapping[str, str], code: Fingerprint) -> list[str]:
         """Return why a notebook's results are stale; nothing if they are not."""
