@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from icgkit.errors import IcgError, SchemaError
+from icgkit.errors import IcgError, ImageError, SchemaError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -160,6 +160,38 @@ def sync_folder(folder: str | Path) -> None:
             os.fsync(fd)
     finally:
         os.close(fd)
+
+
+def inside(root: str | Path, name: str, *, error: type[IcgError] = ImageError) -> Path:
+    """Return the path of a file that a stranger's text names, if it lies below `root`.
+
+    Links are resolved first, so that none leads out. Whether the file exists, and is a regular one,
+    is found when it is opened.
+
+    Raises
+    ------
+    IcgError
+        Of the class `error`: an absolute path, one that leads out of `root`, a text that is no file name.
+
+    Examples
+    --------
+    >>> inside("/data", "a/b.png").name
+    'b.png'
+    >>> inside("/data", "../b.png")
+    Traceback (most recent call last):
+    ...
+    icgkit.errors.ImageError: a file outside its folder; got '../b.png'; allowed: a relative path below it
+    """
+    allowed = "a relative path below it"
+    try:
+        base = Path(root).resolve()
+        path = (base / name).resolve()
+        path.exists()
+    except (OSError, ValueError, RuntimeError):  # NUL, too long, a circle of links
+        raise error("no name of a file", got=name, allowed=allowed) from None
+    if not path.is_relative_to(base) or Path(name).is_absolute():
+        raise error("a file outside its folder", got=name, allowed=allowed)
+    return path
 
 
 def _kind(mode: int) -> str:

@@ -6,7 +6,10 @@ line, case and field; `Case.to_json` and `Case.from_json` lose nothing.
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -22,8 +25,16 @@ from pydantic import (
 )
 
 from icgkit.errors import ImageError, SchemaError
+from icgkit.files import inside, read_file
 from icgkit.taxonomy import SUBTYPES, Category, Subtype, category, subtype
 from icgkit.untrusted import json_value
+
+
+@lru_cache(maxsize=4096)
+def _sha256(path: Path, _stamp: int) -> str:
+    """Return the hash of a picture, computed once as long as the file is the same."""
+    return hashlib.sha256(read_file(path, error=ImageError)).hexdigest()
+
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
@@ -131,7 +142,8 @@ class Case(_Frozen):
     metadata: dict[str, Any] = Field(default_factory=dict)
 
     _dataset: str = PrivateAttr(default="")
-    _image_root: Path | None = PrivateAttr(default=None)
+    _image_roots: tuple[Path, ...] = PrivateAttr(default=())
+    _known_images: bool = PrivateAttr(default=False)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -172,21 +184,35 @@ class Case(_Frozen):
         ImageError
             If the case belongs to no dataset, or its path leads out of the image root.
         """
-        if self._image_root is None:
+        if not self._image_roots:
             raise ImageError(
                 f"case {self.id} has no image root",
                 remedy="load it with icgkit.load_dataset, or call case.within(folder)",
             )
-        root = self._image_root.resolve()
-        path = (root / self.image).resolve()
-        if not path.is_relative_to(root):
-            raise ImageError(f"image of case {self.id} lies outside the image root", got=self.image)
+        paths = [inside(root, self.image) for root in self._image_roots]
+        path = next((p for p in paths if p.is_file()), paths[0])
+        if (
+            self._known_images
+            and path.is_file()
+            and _sha256(path, path.stat().st_mtime_ns) != self.image_sha256
+        ):
+            raise ImageError(
+                f"image of case {self.id} is another one than the case names",
+                got=self.image,
+                allowed="a picture with the image_sha256 of the case",
+            )
         return path
 
-    def within(self, image_root: str | Path, dataset: str = "") -> Case:
-        """Return the case tied to the folder that its image path starts from."""
+    def within(
+        self, image_root: str | Path | Sequence[Path], dataset: str = "", *, known_images: bool = False
+    ) -> Case:
+        """Return the case tied to the folder that its image path starts from; of several, the first that has it.
+
+        With `known_images`, only a picture with the case's own `image_sha256` is taken.
+        """
         bound = self.model_copy()
-        bound._image_root = Path(image_root)
+        bound._image_roots = (Path(image_root),) if isinstance(image_root, str | Path) else tuple(image_root)
+        bound._known_images = known_images
         bound._dataset = dataset or self._dataset
         return bound
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from icgkit.errors import SchemaError, UnknownName
+from icgkit.errors import ImageError, SchemaError, UnknownName
+from icgkit.files import inside
 from icgkit.graph import Case
 from icgkit.paths import named_folder, project_root
 from icgkit.schemas import schema
@@ -171,9 +173,10 @@ def write_cases(cases: Iterable[Case], path: str | Path) -> None:
 def load_dataset(name: str | Path) -> Dataset:
     """Load a dataset folder (`dataset.toml`, `cases.jsonl`, images) by name or path.
 
-    The image root is, in this order: the environment variable ICGKIT_IMAGES_<NAME> (upper case,
-    `-` as `_`), `image_root` of dataset.toml below the folder, and each folder of
-    `image_root_elsewhere` below the project root that exists.
+    The images lie, in this order, in the folders that the environment variable ICGKIT_IMAGES_<NAME>
+    names (upper case, `-` as `_`; several parted as in PATH), in those of `image_root_elsewhere` in
+    dataset.toml that exist (from the project root; only pictures with the case's own `image_sha256`
+    are taken there), or in `image_root`, a folder below the dataset's own.
 
     Raises
     ------
@@ -182,17 +185,21 @@ def load_dataset(name: str | Path) -> Dataset:
     """
     folder = named_folder("cases", name)
     meta = _dataset_toml(folder / "dataset.toml")
-    root = _image_root(folder, meta)
+    roots, known = _image_roots(folder, meta)
     path = folder / "cases.jsonl"
     stat = path.stat() if path.is_file() else None
-    cases = _cases(path, stat and (stat.st_mtime_ns, stat.st_size, stat.st_ino), root, meta["name"])
-    return Dataset(meta["name"], meta["version"], meta["licence"], meta["provenance"], root, cases, folder)
+    cases = _cases(path, stat and (stat.st_mtime_ns, stat.st_size, stat.st_ino), roots, known, meta["name"])
+    return Dataset(
+        meta["name"], meta["version"], meta["licence"], meta["provenance"], roots[0], cases, folder
+    )
 
 
 @lru_cache(maxsize=4)
-def _cases(path: Path, stamp: tuple[int, ...] | None, root: Path, name: str) -> tuple[Case, ...]:
+def _cases(
+    path: Path, stamp: tuple[int, ...] | None, roots: tuple[Path, ...], known: bool, name: str
+) -> tuple[Case, ...]:
     """Read a dataset's cases, once as long as the file is the same; cases are frozen."""
-    return tuple(case.within(root, name) for case in read_cases(path))
+    return tuple(case.within(roots, name, known_images=known) for case in read_cases(path))
 
 
 def _dataset_toml(path: Path) -> dict[str, Any]:
@@ -202,14 +209,43 @@ def _dataset_toml(path: Path) -> dict[str, Any]:
     need = ["name", "version", "licence", "provenance", "image_root"]
     if absent := [k for k in need if k not in meta]:
         raise SchemaError(f"{path}: missing field {', '.join(absent)}", allowed=need)
+    meta.setdefault("image_root_elsewhere", [])
+    for key in need:
+        if not isinstance(meta[key], str) or not meta[key].strip():
+            raise SchemaError(f"{path}: {key}", got=repr(meta[key])[:80], allowed="a text")
+    if not isinstance(meta["image_root_elsewhere"], list) or not all(
+        isinstance(p, str) for p in meta["image_root_elsewhere"]
+    ):
+        raise SchemaError(
+            f"{path}: image_root_elsewhere",
+            got=repr(meta["image_root_elsewhere"])[:80],
+            allowed="a list of texts",
+        )
     return meta
 
 
-def _image_root(folder: Path, meta: dict[str, Any]) -> Path:
-    if setting := os.environ.get("ICGKIT_IMAGES_" + meta["name"].upper().replace("-", "_")):
-        return Path(setting)
-    elsewhere = [project_root() / p for p in meta.get("image_root_elsewhere", [])]
-    return next((p for p in elsewhere if p.is_dir()), folder / meta["image_root"])
+def _image_roots(folder: Path, meta: dict[str, Any]) -> tuple[tuple[Path, ...], bool]:
+    """Return the folders of a dataset's images, and whether only pictures with known hashes count.
+
+    The user's setting may name any folders. A file may name one below its own folder; those that it
+    names elsewhere give only pictures whose SHA-256 the cases state, so that no file can have a
+    picture sent that its author does not have.
+    """
+    variable = "ICGKIT_IMAGES_" + re.sub(r"\W", "_", meta["name"].upper())
+    if setting := os.environ.get(variable):
+        return tuple(Path(p).expanduser() for p in setting.split(os.pathsep) if p), False
+    elsewhere = tuple(p for p in (project_root() / p for p in meta["image_root_elsewhere"]) if p.is_dir())
+    if elsewhere:
+        return elsewhere, True
+    try:
+        return (inside(folder, meta["image_root"]),), False
+    except ImageError as exc:
+        raise SchemaError(
+            f"{folder / 'dataset.toml'}: image_root leads out of the dataset",
+            got=meta["image_root"],
+            allowed="a folder below it",
+            remedy=f"set {variable}=<folder> if the images lie elsewhere",
+        ) from exc
 
 
 def load_responses(

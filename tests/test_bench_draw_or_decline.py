@@ -499,7 +499,7 @@ def test_pictures_outside_the_folder_are_not_shown_to_a_judge(tmp_path: Path) ->
     answers = pl.DataFrame(
         {"model": "m", "reminder": "no", "case_id": requests["case_id"], "text": "I draw it."}
     )
-    with pytest.raises(ImageError, match="outside the folder"):
+    with pytest.raises(ImageError, match="outside its folder"):
         dod_judges.judge_refusals(answers, requests, "some/judge", cache=Cache(tmp_path / "c"), root=tmp_path)
 
 

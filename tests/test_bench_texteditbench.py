@@ -136,3 +136,31 @@ def test_the_whole_public_folder() -> None:
     assert set(found.records["difficulty"]) == set(teb.DIFFICULTIES)
     assert found.records["input_image"].drop_nulls().len() == 155
     assert not {"not JSON", "missing field", "unknown editing_method"} & set(found.problems["kind"])
+
+
+def test_links_that_lead_out_are_neither_read_nor_taken(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    Image.new("RGB", (9, 9)).save(secret / "5.png")
+    (secret / "r.json").write_text('{"id": 1, "prompt": "secret"}')
+    place = tmp_path / "data" / "web" / "Posters" / "001"
+    place.mkdir(parents=True)
+    (place / "1.json").symlink_to(secret / "r.json")
+    (place / "2.json").write_text(json.dumps([GOOD | {"input_image": "7.png"}]))
+    (place / "5.png").symlink_to(secret / "5.png")
+    found = teb.read(tmp_path / "data")
+    assert found.records["prompt"].to_list() == [GOOD["prompt"]]
+    assert found.records["input_image"].to_list() == [None]
+
+
+def test_a_mask_is_no_input_and_an_import_stands_alone(tmp_path: Path) -> None:
+    place = tmp_path / "data" / "web" / "Posters" / "001"
+    place.mkdir(parents=True)
+    Image.new("RGB", (9, 9)).save(place / "48.png")
+    Image.new("L", (9, 9)).save(place / "48_mask.png")
+    (place / "1.json").write_text(json.dumps([GOOD | {"input_image": "23.png"}]))
+    assert teb.write_dataset(teb.read(tmp_path / "data"), tmp_path / "data", tmp_path / "out") == 1
+    (place / "48.png").unlink()
+    data = ig.load_dataset(tmp_path / "out")
+    assert data[0].image_path.is_relative_to(tmp_path / "out")
+    assert data.missing_images() == []

@@ -30,6 +30,21 @@ def test_only_regular_files_within_the_limit_are_read(tmp_path) -> None:
         files.read_file(tmp_path / "a", limit=2)
 
 
+@pytest.mark.parametrize(
+    "name", ["../a", "/etc/passwd", "b/../../a", "link/x", "out", "a\0b", "n" * 5000, "b/../b/../../x"]
+)
+def test_a_name_that_leads_out_of_its_folder_is_refused(name: str, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "b").mkdir(parents=True)
+    (tmp_path / "a").write_text("secret")
+    (root / "out").symlink_to(tmp_path / "a")
+    (root / "link").symlink_to(tmp_path)
+    (root / "round").symlink_to(root / "round")
+    assert files.inside(root, "b/x.png") == root / "b" / "x.png"
+    with pytest.raises(ImageError, match=r"outside its folder|no name of a file"):
+        files.inside(root, name)
+
+
 def test_the_footer_of_a_parquet_file_is_believed_before_its_pages(tmp_path, monkeypatch) -> None:
     frame = pl.DataFrame({"a": ["x" * 40_000 + str(n) for n in range(100)], "b": range(100)})
     for options in ({}, {"row_group_size": 7}, {"compression": "snappy"}):

@@ -240,7 +240,7 @@ def test_judging_a_cache_merges(data: Dataset, case: ig.Case, tmp_path: Path) ->
     folder.mkdir(parents=True)
     ig.write_cases([case], folder / "cases.jsonl")
     (folder / "dataset.toml").write_text(
-        f'name = "demo"\nversion = "1"\nlicence = "MIT"\nprovenance = "x"\nimage_root = "{tmp_path}"\n'
+        'name = "demo"\nversion = "1"\nlicence = "MIT"\nprovenance = "x"\nimage_root = "images"\n'
     )
     run = tmp_path / "run"
     cache = Cache(run)

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import icgkit as ig
-from icgkit.errors import SchemaError, UnknownName
+from icgkit.errors import ImageError, SchemaError, UnknownName
 from icgkit.load import load_dataset, read_cases, sha256_of, write_cases
 from icgkit.schemas import schema
 
@@ -41,6 +44,47 @@ def test_a_dataset_folder_gives_cases_and_frames(folder: Path, case: ig.Case) ->
 def test_image_root_by_environment(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ICGKIT_IMAGES_MINI_SET", str(tmp_path / "other"))
     assert load_dataset(folder).image_root == tmp_path / "other"
+
+
+def test_the_users_setting_may_name_several_folders(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "demo.png").write_bytes(b"x")
+    monkeypatch.setenv("ICGKIT_IMAGES_MINI_SET", os.pathsep.join([str(tmp_path / "none"), str(other)]))
+    assert load_dataset(folder)[0].image_path == other / "demo.png"
+
+
+@pytest.mark.parametrize("root", ["/", "..", "images/../..", "link", "", 5, ["images"]])
+def test_images_come_from_below_the_dataset(root: object, folder: Path) -> None:
+    (folder / "link").symlink_to(folder.parent)
+    text = TOML.replace('"images"', json.dumps(root))
+    (folder / "dataset.toml").write_text(text)
+    with pytest.raises(SchemaError, match="image_root"):
+        load_dataset(folder)
+
+
+@pytest.mark.parametrize("elsewhere", ['"../.."', "5", "[1]"])
+def test_folders_elsewhere_are_a_list(elsewhere: str, folder: Path) -> None:
+    (folder / "dataset.toml").write_text(TOML + f"image_root_elsewhere = {elsewhere}\n")
+    with pytest.raises(SchemaError, match="image_root_elsewhere"):
+        load_dataset(folder)
+
+
+def test_a_picture_elsewhere_is_taken_only_if_the_case_knows_its_hash(
+    folder: Path, case: ig.Case, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    private = tmp_path / "private"
+    private.mkdir()
+    (private / "demo.png").write_bytes(b"not for others")
+    monkeypatch.setenv("ICGKIT_HOME", str(tmp_path))
+    (folder / "dataset.toml").write_text(TOML + 'image_root_elsewhere = ["private"]\n')
+    with pytest.raises(ImageError, match="another one than the case names"):
+        _ = load_dataset(folder)[0].image_path
+    known = case.model_copy(update={"image_sha256": hashlib.sha256(b"not for others").hexdigest()})
+    ig.write_cases([known], folder / "cases.jsonl")
+    assert load_dataset(folder)[0].image_path == private / "demo.png"
 
 
 def test_bom_crlf_and_unicode_line_separators_are_read(folder: Path, case: ig.Case) -> None:

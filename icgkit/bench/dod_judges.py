@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from icgkit.bench.dod_compare import STANCES
 from icgkit.bench.maze_solvers import ABSTAIN
 from icgkit.cache import Cache
-from icgkit.errors import ImageError
+from icgkit.files import inside
 from icgkit.images import prepare
 from icgkit.judges import fence
 from icgkit.llm import Request, complete_many
@@ -252,7 +252,7 @@ def run_judge(
         calls = []
         for k in todo:
             row = rows[k]
-            shown = [_inside(Path(root), name) for name in pictures(row)] if root is not None else []
+            shown = [inside(root, name) for name in pictures(row)] if root is not None else []
             content: list[dict[str, Any]] = [
                 {"type": "image_url", "image_url": {"url": prepare(path).data_url}} for path in shown
             ]
@@ -278,14 +278,6 @@ def run_judge(
         if not todo:
             break
     return [(*_key(row), *said, judge) for row, said in zip(rows, found, strict=True)]
-
-
-def _inside(root: Path, name: str) -> Path:
-    """Return the path of a picture; the files are other people's, and must not lead out of their folder."""
-    path = (root / name).resolve()
-    if not path.is_relative_to(root.resolve()):
-        raise ImageError(f"picture {name!r} lies outside the folder of the requests")
-    return path
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, str, str]:

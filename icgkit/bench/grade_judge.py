@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icgkit.cache import Cache
 from icgkit.errors import SchemaError
+from icgkit.files import inside
 from icgkit.images import prepare
 from icgkit.llm import Request, complete_many
 from icgkit.llm_limits import Limits
@@ -153,7 +154,7 @@ def _messages(job: _Job, template: Condition, root: Path, show_reference: bool) 
         shown = (*shown, "gt")
     content: list[dict[str, Any]] = []
     for name in shown:
-        url = prepare(root / job.task[name]).data_url
+        url = prepare(inside(root, job.task[name])).data_url
         content += [{"type": "text", "text": NAMES[name]}, {"type": "image_url", "image_url": {"url": url}}]
     content.append({"type": "text", "text": _template(template.body).render(inputs)})
     return [{"role": "system", "content": template.system}, {"role": "user", "content": content}]

@@ -9,7 +9,9 @@ that reading makes is a row of `repairs`.
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icgkit.errors import ImageError, SchemaError
+from icgkit.files import inside, write_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -92,7 +95,7 @@ def read(path: str | Path) -> Import:
     import polars as pl
 
     root = Path(path)
-    files = sorted(p for p in root.rglob("*.json") if p.is_file())
+    files = sorted(p for p in root.rglob("*.json") if _regular(root, p))
     if not files:
         raise SchemaError(f"{root}: no annotation file", allowed="the folder with data_manual_production/")
     log = _Log()
@@ -205,11 +208,15 @@ def _image(root: Path, folder: Path, value: Any, name: str, log: _Log) -> str | 
     if value != value.strip():
         log.repair("blank at the end of an image name", name, value, value.strip())
     for candidate in (value, value.strip()):
-        path = folder / candidate
-        if path.resolve().is_relative_to(root.resolve()) and path.is_file():
-            return path.relative_to(root).as_posix()
+        if path := _regular(root, folder / candidate):
+            return path
+    # Masks are no input; the folder's only other picture is.
     pictures = sorted(
-        p.name for p in folder.iterdir() if p.suffix.lower() in (".jpg", ".jpeg", ".png", ".webp")
+        p.name
+        for p in folder.iterdir()
+        if p.suffix.lower() in (".jpg", ".jpeg", ".png", ".webp")
+        and not p.stem.endswith("_mask")
+        and _regular(root, p)
     )
     if name == "input_image" and len(pictures) == 1:
         log.repair("image name that does not exist", name, value, pictures[0])
@@ -217,6 +224,15 @@ def _image(root: Path, folder: Path, value: Any, name: str, log: _Log) -> str | 
     if name == "input_image":
         log.problem("image not here", value)
     return None
+
+
+def _regular(root: Path, path: Path) -> str | None:
+    """Return the path below the root if a regular file is there, within the root."""
+    try:
+        name = path.relative_to(root).as_posix()
+        return name if inside(root, name).is_file() else None
+    except (ImageError, OSError, ValueError):
+        return None
 
 
 def _score(value: Any, log: _Log) -> tuple[int | None, list[int] | None]:
@@ -238,7 +254,8 @@ def write_dataset(found: Import, root: str | Path, out: str | Path, *, name: str
     """Write the records whose image is here as a dataset that `icgkit run` takes; return how many.
 
     The cases carry no constraint graph: they can be elicited from, and judged once annotated. The
-    images stay where they are; `dataset.toml` points there. `repairs.csv` and `problems.csv` lie
+    images come along (as links of the file system where it has them, else as copies), so that the
+    folder stands alone. `repairs.csv` and `problems.csv` lie
     beside the cases.
 
     Raises
@@ -251,13 +268,15 @@ def write_dataset(found: Import, root: str | Path, out: str | Path, *, name: str
     from icgkit.load import write_cases
 
     cases, unreadable = [], []
+    kept: dict[str, Path] = {}
     for row in found.records.drop_nulls("input_image").iter_rows(named=True):
-        path = Path(root) / row["input_image"]
         try:
+            path = inside(root, row["input_image"])
             image = prepare(path, max_side=100_000)
         except ImageError as exc:
             unreadable.append({"file": row["file"], "kind": "image cannot be read", "detail": str(exc)})
             continue
+        kept[row["input_image"]] = path
         keep = ("id", "half", "topic", "editing_method", "difficulty", "score", "knowledge_prompt")
         cases.append(
             Case(
@@ -273,13 +292,20 @@ def write_dataset(found: Import, root: str | Path, out: str | Path, *, name: str
         )
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
+    for image_name, path in kept.items():
+        place = inside(folder / "images", image_name)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.unlink(missing_ok=True)
+        try:
+            os.link(path, place)
+        except OSError:
+            shutil.copyfile(path, place)
     write_cases(cases, folder / "cases.jsonl")
-    where = json.dumps(str(Path(root).resolve()))
-    (folder / "dataset.toml").write_text(
+    text = (
         f'name = "{name}"\nversion = "as published"\nlicence = "see TextEditBench"\n'
-        f'provenance = "TextEditBench, imported by icgkit; no constraint graphs"\nimage_root = {where}\n',
-        encoding="utf-8",
+        'provenance = "TextEditBench, imported by icgkit; no constraint graphs"\nimage_root = "images"\n'
     )
+    write_whole(folder / "dataset.toml", text.encode())
     import polars as pl
 
     found.repairs.write_csv(folder / "repairs.csv")
