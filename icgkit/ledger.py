@@ -8,6 +8,7 @@ because a process was killed, counts in full: it may have been paid.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 FILE = "spending.jsonl"
+_NO_LOCKS = frozenset(
+    getattr(errno, name) for name in ("ENOSYS", "ENOLCK", "EOPNOTSUPP", "ENOTSUP") if hasattr(errno, name)
+)
 _SLACK = 1e-9
 """Dollars by which sums of floats may differ."""
 _OPEN: set[str] = set()
@@ -303,6 +307,8 @@ def _flock(fd: int, on: bool) -> None:
     try:
         fcntl.flock(fd, fcntl.LOCK_EX if on else fcntl.LOCK_UN)
     except OSError as exc:
+        if exc.errno in _NO_LOCKS:  # then as with one process
+            return
         raise CacheError(
             f"what calls cost cannot be booked: {exc}",
             remedy="choose a cache on a file system with locks: --cache /tmp/NAME",

@@ -267,6 +267,7 @@ class _Run:
             self.summary.pending += 1
             return None
         target = self.target(asked)
+        self.cache.ready()
         if target.health.closed:
             await asyncio.sleep(0)  # others go on while a long rest is passed over
             return None
