@@ -10,6 +10,7 @@ from __future__ import annotations
 from icgkit.metrics.agreement import agreement
 from icgkit.metrics.annotators import audit, fleiss
 from icgkit.metrics.correction import corrected
+from icgkit.metrics.crossed import crossed
 from icgkit.metrics.effect_size import cohens_d
 from icgkit.metrics.extremes import ratio, spread
 from icgkit.metrics.gee import gee
@@ -32,6 +33,7 @@ __all__ = [
     "cases_needed",
     "cohens_d",
     "corrected",
+    "crossed",
     "differences",
     "fleiss",
     "gap",
