@@ -13,6 +13,7 @@ import polars as pl
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input
+from icgkit.metrics.intervals import level_ok
 
 REMEDY = "pip install 'icgkit[mixed]'"
 _LEVEL = re.compile(r"f(\d+)L(\d+)")
@@ -98,7 +99,7 @@ def crossed(
     >>> got.terms["value"].to_list(), got.groups["group"].to_list()
     ([None, 'b'], ['case_id'])
     """
-    _input.level_ok(level)
+    level_ok(level)
     fixed, random = list(fixed), list(random)
     unit = [c for c in ("case_id",) if c not in random]
     got = _input.eager(judgments, [*fixed, *random, *unit, value], where="judgments")
