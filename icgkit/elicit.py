@@ -12,7 +12,7 @@ from icgkit.cache import Cache, Record
 from icgkit.errors import UnknownName
 from icgkit.graph import Case
 from icgkit.images import MAX_SIDE, check_all, prepare_ahead
-from icgkit.llm import REDO, Params, Prompt, Request, provider_of
+from icgkit.llm import REDO, Params, Prompt, Request, address, provider_of
 from icgkit.llm_limits import Limits
 from icgkit.prompts import Condition, build_messages, conditions, stages
 from icgkit.schemas import schema
@@ -20,6 +20,7 @@ from icgkit.schemas import schema
 if TYPE_CHECKING:
     import polars as pl
 
+    from icgkit.llm_open import Route
     from icgkit.llm_run import Job, Summary
     from icgkit.load import Dataset
 
@@ -66,6 +67,8 @@ class Plan:
     seed: int = 42
     then: Callable[[Record, Case], Iterable[Request]] | None = None
     """Gets each response and returns what follows, such as judging."""
+    behind: tuple[Request, ...] = ()
+    """A request for each model that `then` may ask, so that all are checked before the first call."""
     _prompts: OrderedDict[tuple[str, str], Prompt] = field(
         default_factory=OrderedDict, init=False, repr=False, compare=False
     )
@@ -277,8 +280,13 @@ def run_plan(
     limits: Limits | None = None,
     redo: Iterable[str] = REDO,
     progress: bool = True,
+    ready: Callable[[list[Route]], None] | None = None,
 ) -> tuple[set[tuple[str | None, ...]], Summary]:
-    """Make every call of a plan that is not recorded; return the slots of its responses."""
+    """Make every call of a plan that is not recorded; return the slots of its responses.
+
+    `ready` is called once everything has been checked and before anything is sent or written, with
+    the routes to the models that will be called.
+    """
     from icgkit.estimate import survey
     from icgkit.llm_open import check_models
     from icgkit.llm_run import Summary, run_calls
@@ -288,10 +296,14 @@ def run_plan(
     if cache.mode == "record":
         todo = survey(plan, cache, wanted)
         if not todo.missing and not todo.relabels:
+            if ready is not None:
+                ready([])
             return todo.slots, Summary(total=todo.cached, cached=todo.cached, by_status=dict(todo.by_status))
         if todo.missing:
             check_all(case for case in plan.dataset if case.id in todo.missing_cases)
-        check_models(todo.examples.values())
+        routes = check_models([*todo.examples.values(), *map(address, plan.behind)])
+        if ready is not None:
+            ready(routes)
 
     def note(index: int | None, record: Record) -> None:
         if record.kind == "elicit":

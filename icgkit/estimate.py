@@ -17,6 +17,8 @@ from icgkit.llm_prices import most_output, price_of, tokens_in
 if TYPE_CHECKING:
     import polars as pl
 
+    from icgkit.llm_open import Route
+
 STEPS = {"adversarial": 2, "ocr_assisted": 2, "plan_nl_self": 2, "discover_verify": 3}
 """Calls of a response under the multi-step conditions."""
 TYPICAL_OUTPUT = 700
@@ -45,6 +47,8 @@ class Survey:
     examples: dict[tuple[str, str], Addressed] = field(default_factory=dict)
     slots: set[tuple[str | None, ...]] = field(default_factory=set)
     """Slots of the recorded responses."""
+    routes: list[Route] = field(default_factory=list)
+    """Where the calls to be made would go."""
     by_status: Counter[str] = field(default_factory=Counter)
     relabels: int = 0
     """Responses that are recorded, but for another case or condition only."""
@@ -106,6 +110,10 @@ class Survey:
         )
         if frame["cost"].null_count():
             lines.append("no price: litellm knows none for that model; it is left out of the sums.")
+        if self.routes:
+            lines += ["", "where the calls would go:"]
+            lines += dict.fromkeys(route.text() for route in self.routes)
+            lines += dict.fromkeys(f"{r.model}: {note}" for r in self.routes for note in r.notes)
         return "\n".join(lines)
 
 

@@ -33,6 +33,7 @@ from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
 from icgkit.errors import CallError
+from icgkit.paths import bootstrap, python
 
 SERVER_ENV = {
     # One numeric thread and no background purging: threads do not survive a fork.
@@ -75,9 +76,9 @@ class KernelServer:
         self._lock = threading.Lock()
         self.folder = Path(tempfile.mkdtemp(prefix="icgkit-"))
         self._log = open(self.folder / "kernels.log", "wb")  # noqa: SIM115 - closed by close()
-        command = f"from icgkit.kernel_server import serve; serve({theirs.fileno()})"
+        command = bootstrap(f"from icgkit.kernel_server import serve; serve({theirs.fileno()})")
         self.process = subprocess.Popen(
-            [sys.executable, "-c", command, *also],
+            python("-c", command, *also),
             pass_fds=[theirs.fileno()],
             env=kernel_env(**SERVER_ENV) | self.env,
             stdin=subprocess.DEVNULL,
@@ -262,7 +263,7 @@ class _OwnInterpreter(KernelSpecManager):
 
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
         return KernelSpec(
-            argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+            argv=python("-m", "ipykernel_launcher", "-f", "{connection_file}"),
             display_name="Python 3 (ipykernel)",
             language="python",
             metadata={"kernel_provisioner": {"provisioner_name": "icgkit-fork"}},

@@ -1,19 +1,116 @@
-"""Keys: read from `.env` and the environment, never shown."""
+"""Keys: read from the environment and from `.env`, never shown, never written.
+
+Which variable belongs to which provider is data, see `providers.toml`.
+"""
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import sys
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
-from icgkit.paths import project_root
+from icgkit.errors import CallError
+from icgkit.files import read_file
 
 _NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)", re.I)
 _LIKE_A_KEY = re.compile(r"\b(sk|pk|gsk|xai|AIza|hf|Bearer)[-_ ][A-Za-z0-9_\-.]{8,}|AIza[A-Za-z0-9_\-]{20,}")
+_SECRET_PART = re.compile(
+    r"(^|[_\-])(api-?_?key|apikey|key|token|secret|password|passwd|credentials?|auth|authorization|cookie|"
+    r"signature|sig)($|[_\-])",
+    re.I,
+)
+_NO_SECRET = frozenset({"api_key_env", "headers_env", "prompt_cache_key", "vertex_credentials"})
+_PLACEHOLDERS = frozenset(
+    (
+        "none",
+        "empty",
+        "dummy",
+        "dummy-key",
+        "fake-api-key",
+        "no-key",
+        "no-key-required",
+        "not-needed",
+        "placeholder",
+    )
+)
+SHORTEST = 8
+"""Characters below which a value is no secret: `none`, `EMPTY`."""
+_in_use: set[str] = set()
 
 
-def load_env(path: str | Path | None = None) -> list[str]:
-    """Read `.env` of the project or working directory; what is set already wins.
+@cache
+def _providers() -> dict[str, Any]:
+    return tomllib.loads((Path(__file__).parent / "providers.toml").read_text(encoding="utf-8"))
+
+
+def is_cloud(provider: str) -> bool:
+    """Say whether a provider's credentials may come from a profile, a role or the machine itself."""
+    return provider in _providers()["cloud"]
+
+
+def has_address(provider: str) -> bool:
+    """Say whether a provider is known to have an address of its own."""
+    return provider in _providers()["own_address"]
+
+
+def usual_address(provider: str) -> str | None:
+    """Return where a server of one's own usually listens; None for a provider on the network."""
+    found: str | None = _providers()["local"].get(provider)
+    return found
+
+
+def needed_package(provider: str) -> str | None:
+    """Return the package that signing in at a provider needs, None for most."""
+    found: str | None = _providers()["needs"].get(provider)
+    return found
+
+
+def _upper(provider: str) -> str:
+    return provider.upper().replace("-", "_")
+
+
+def key_names(provider: str) -> tuple[str, ...]:
+    """Return the variables that may hold a provider's key, the usual one first.
+
+    Examples
+    --------
+    >>> key_names("gemini"), key_names("deepseek")
+    (('GEMINI_API_KEY', 'GOOGLE_API_KEY'), ('DEEPSEEK_API_KEY',))
+    """
+    return tuple(_providers()["keys"].get(provider, (f"{_upper(provider)}_API_KEY",)))
+
+
+def address_names(provider: str) -> tuple[str, ...]:
+    """Return the variables that may hold another address for a provider."""
+    return tuple(_providers()["addresses"].get(provider, (f"{_upper(provider)}_API_BASE",)))
+
+
+@cache
+def known_keys() -> frozenset[str]:
+    """Return the names of all variables that hold a provider's key."""
+    table = _providers()
+    return frozenset(n for p in (*table["regular"], *table["keys"]) for n in key_names(p))
+
+
+def known_providers() -> tuple[str, ...]:
+    """Return the providers whose variables are known, in order of name."""
+    table = _providers()
+    return tuple(sorted({*table["regular"], *table["keys"], *table["local"]}))
+
+
+def load_env(path: str | Path | None = None, also: Iterable[str] = ()) -> list[str]:
+    """Read keys from the file `.env` in the working directory; what is set already wins.
+
+    Only keys of known providers are taken, and variables that `also` names (the study's
+    `api_key_env`): a file that came with somebody's data must not set addresses, proxies or paths.
+    No other folder is looked into. What was read, and what was not, is said on standard error.
 
     Returns
     -------
@@ -22,15 +119,97 @@ def load_env(path: str | Path | None = None) -> list[str]:
     """
     from dotenv import dotenv_values
 
+    file = Path(path) if path else Path.cwd() / ".env"
+    if not file.is_file():
+        return []
+    try:
+        text = io.StringIO(read_file(file, limit=1 << 20).decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise CallError(f"{file} is not UTF-8") from None
+    allowed = known_keys() | set(also)
     found: list[str] = []
-    for file in [Path(path)] if path else [Path.cwd() / ".env", project_root() / ".env"]:
-        if not file.is_file():
-            continue
-        for name, value in dotenv_values(file, encoding="utf-8-sig").items():
-            if value and name not in os.environ:
-                os.environ[name] = value
-                found.append(name)
+    ignored: list[str] = []
+    for name, value in dotenv_values(stream=text, interpolate=False).items():
+        if name not in allowed:
+            ignored.append(name)
+        elif value and name not in os.environ:
+            os.environ[name] = value
+            found.append(name)
+    said = f"keys read from {file}: {', '.join(found)}" if found else ""
+    if ignored and (file, *ignored) not in _told:
+        _told.add((file, *ignored))
+        more = "; ..." if len(ignored) > 5 else ""
+        said += f"\n{file}: not read, since no key of a known provider: {', '.join(map(ascii, ignored[:5]))}{more}"
+    if said:
+        print(said.strip(), file=sys.stderr)
     return found
+
+
+_told: set[tuple[Any, ...]] = set()
+
+
+def read_key(name: str) -> str | None:
+    """Return the key in an environment variable, without blanks and quotes around it; None if there is none.
+
+    The value counts as a secret from now on, see `mask_keys`.
+
+    Raises
+    ------
+    CallError
+        If it has a line break or another character in it that no header can carry.
+    """
+    value = os.environ.get(name, "").strip()
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
+        value = value[1:-1].strip()
+    if not value:
+        return None
+    odd = [c for c in value if not "!" <= c <= "~"]
+    if odd:
+        what = "a line break" if {"\n", "\r"} & set(odd) else f"the character {odd[0]!a}"
+        raise CallError(
+            f"the key in {name} has {what} in it", remedy="set it anew: a key is one word of ASCII"
+        )
+    if value != os.environ[name]:
+        os.environ[name] = value  # litellm reads some of them itself
+    return keep(value)
+
+
+def read_secret(name: str) -> str | None:
+    """Return a header's value in an environment variable; unlike a key it may have blanks in it."""
+    value = os.environ.get(name, "").strip()
+    if any(not " " <= c <= "~" for c in value):
+        raise CallError(f"the value of {name} has a character in it that no header can carry")
+    return keep(value) if value else None
+
+
+def keep(value: str) -> str:
+    """Count a value as a secret from now on, see `mask_keys`; return it."""
+    if not is_placeholder(value):
+        _in_use.add(value)
+        scheme, _, rest = value.partition(" ")  # "Bearer ...": the second word alone is a secret as well
+        if scheme.lower() in ("bearer", "basic", "token") and not is_placeholder(rest):
+            _in_use.add(rest)
+    return value
+
+
+def is_placeholder(value: str) -> bool:
+    """Say whether a value stands where a key is due and is none."""
+    return len(value) < SHORTEST or value.lower() in _PLACEHOLDERS
+
+
+def named_variables(params: Mapping[str, Any]) -> list[str]:
+    """Return the variables that parameters name as holding a key or a header."""
+    named = [params.get("api_key_env"), *dict(params.get("headers_env") or {}).values()]
+    return [str(n) for n in named if n]
+
+
+def keys_in_use() -> list[str]:
+    """Return the values that are secrets: keys that were read, and those of known providers."""
+    for name in known_keys():
+        value = os.environ.get(name, "").strip().strip("\"'")
+        if value:
+            keep(value)
+    return sorted(_in_use, key=len, reverse=True)
 
 
 def shown(value: str) -> str:
@@ -44,15 +223,91 @@ def shown(value: str) -> str:
     return f"{value[:3]}..." if len(value) > 11 else "..."
 
 
+def mask_keys(text: str) -> str:
+    """Replace the values of all keys in use in a text; nothing else in it is touched.
+
+    It is applied to every answer that is recorded, so it looks only at keys that were read.
+    """
+    for value in _in_use:
+        if value in text:
+            text = text.replace(value, shown(value))
+        if (quoted := value.replace("\\", "\\\\").replace('"', '\\"')) != value and quoted in text:
+            text = text.replace(quoted, shown(value))
+    return text
+
+
 def mask(text: str) -> str:
-    """Replace every key in a text: values of secret environment variables, and what looks like one.
+    """Replace every key in a message: keys in use, values of secret variables, and what looks like a key.
 
     Examples
     --------
     >>> mask("Incorrect API key provided: sk-abcdef123456")
     'Incorrect API key provided: sk-...'
     """
+    text = mask_keys(text)
     for name, value in os.environ.items():
-        if len(value) >= 8 and _NAME.search(name) and value in text:
+        if len(value) >= SHORTEST and _NAME.search(name) and value in text:
             text = text.replace(value, shown(value))
     return _LIKE_A_KEY.sub(lambda m: m.group(0)[:3] + "...", text)
+
+
+def refuse_secrets(model: str, params: Mapping[str, Any], address: str | None = None) -> None:
+    """Refuse a secret among a model's parameters or in its address, since both are recorded.
+
+    Raises
+    ------
+    CallError
+        Naming the place, never the value.
+    """
+    if place := _secret_place(params, keys_in_use()):
+        raise CallError(
+            f"model {model}: a secret among the parameters ({place}), and parameters are recorded",
+            remedy="name its environment variable: api_key_env for the key, "
+            'headers_env = { "Header-Name" = "VARIABLE" } for a header; a cloud\'s own variables are read as they are',
+        )
+    if address:
+        _refuse_in_address(model, address)
+
+
+def _secret_place(value: Any, secrets: list[str], path: str = "", secret: bool = False) -> str | None:
+    """Return where the first secret stands: by the name of a field, by a value in use, by its look."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            part = str(name)
+            here = f"{path}.{part}" if path else part
+            if part in _NO_SECRET and not (isinstance(inner, str) and "private_key" in inner):
+                continue
+            if found := _secret_place(inner, secrets, here, secret or bool(_SECRET_PART.search(part))):
+                return found
+        return None
+    if isinstance(value, (list, tuple)):
+        return next((f for v in value if (f := _secret_place(v, secrets, path, secret))), None)
+    if not isinstance(value, str):
+        return None
+    known = any(s in value for s in secrets) or _LIKE_A_KEY.search(value) or "private_key" in value
+    return path if known or (secret and value.strip()) else None
+
+
+def _refuse_in_address(model: str, address: str) -> None:
+    try:
+        parts = urlsplit(address)
+        whole = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1) > 0
+    except ValueError:
+        whole = False
+        parts = urlsplit("")
+    if not whole or any(c.isspace() or not c.isprintable() for c in address):
+        raise CallError(
+            f"model {model}: api_base is no address", got=mask(address).split("@")[-1],
+            allowed="http://HOST:PORT/PATH or https://HOST/PATH",
+        )  # fmt: skip
+    if parts.username is not None or parts.password is not None:
+        raise CallError(
+            f"model {model}: a user name or password in the address, and addresses are recorded",
+            remedy='send it as a header: headers_env = { Authorization = "VARIABLE" }',
+        )
+    names = [n for n, _ in parse_qsl(parts.query, keep_blank_values=True)]
+    if parts.fragment or any(n != "api-version" for n in names):
+        raise CallError(
+            f"model {model}: a query in the address, and addresses are recorded", got=", ".join(names) or "#",
+            remedy="leave it out; a key goes into the variable that api_key_env names",
+        )  # fmt: skip

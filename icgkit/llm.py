@@ -10,33 +10,36 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from icgkit.cache import Cache, Record, canonical
 from icgkit.errors import CacheMiss, CallError
+from icgkit.keys import address_names, mask_keys
 from icgkit.llm_limits import Limits
 
-if TYPE_CHECKING:
-    from icgkit.llm_run import Summary
-
-TRANSPORT = ("api_key", "api_key_env", "timeout", "num_retries", "max_retries")
+TRANSPORT = ("api_key", "api_key_env", "headers_env", "timeout", "num_retries", "max_retries")
 """Parameters that do not change what is asked, and never enter a key or a record."""
 REDO = frozenset({"error", "empty"})
 """Statuses that the next run tries again."""
 _TAGS = ("kind", "dataset", "case_id", "condition", "stage", "subject", "subject_model", "template_sha256")
-WOUND_UP = "stopped; every answer that was in flight is recorded, run again to go on"
-GIVEN_UP = (
-    "given up: answers that were in flight are lost and may have been paid (spending.jsonl counts them); "
-    "everything before is recorded, run again to go on"
+
+
+PIXEL = (
+    "data:image/png;base64,"
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 )
-_BASE_SETTINGS = {"openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE")}
+PICTURE: list[dict[str, Any]] = [
+    {
+        "role": "user",
+        "content": [{"type": "image_url", "image_url": {"url": PIXEL}}, {"type": "text", "text": "x"}],
+    }
+]
+"""The smallest message with an image, to try a way to a model by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +139,22 @@ def endpoint_of(model: str, params: Mapping[str, Any]) -> str | None:
     base = params.get("api_base") or params.get("base_url")
     provider = provider_of(model)
     if not base and provider != "offline":
-        names = _BASE_SETTINGS.get(provider or "openai", (f"{provider.upper()}_API_BASE",))
+        names = address_names(provider or "openai")
         base = next((os.environ[n] for n in names if os.environ.get(n)), None)
-    return str(base).rstrip("/") if base else None
+        if base and not provider and _provider_of_bare(model) != "openai":
+            return endpoint_of(f"{_provider_of_bare(model)}/{model}", params)
+    return str(base).strip().rstrip("/") if base else None
+
+
+@lru_cache(maxsize=256)
+def _provider_of_bare(model: str) -> str:
+    """Return the provider of a name without a slash; only where an address of OpenAI's is set, for it takes litellm."""
+    from icgkit.llm_lanes import load_litellm
+
+    try:
+        return str(load_litellm().get_llm_provider(model)[1])
+    except Exception:  # said by open_lane, with the reason
+        return "openai"
 
 
 def sent_params(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,6 +235,7 @@ def record_for(asked: Addressed, **answer: Any) -> Record:
     extra = {k: v for k, v in tags.items() if k not in _TAGS}
     if "params" not in answer:
         answer["params"] = json.dumps(sent_params(request.params), sort_keys=True, default=str)
+    answer = without_keys(answer)
     return Record(
         key=asked.key,
         kind=tags.get("kind", "elicit"),
@@ -233,10 +250,15 @@ def record_for(asked: Addressed, **answer: Any) -> Record:
         template_sha256=tags.get("template_sha256"),
         prompt_sha256=asked.prompt.sha256,
         image_sha256=image_sha(asked.images[0]) if asked.images else None,
-        endpoint=asked.endpoint,
+        endpoint=mask_keys(asked.endpoint) if asked.endpoint else None,
         extra=json.dumps(extra, sort_keys=True, default=str) if extra else None,
         **answer,
     )
+
+
+def without_keys(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of an answer without the values of keys, which a server may have echoed."""
+    return {k: mask_keys(v) if isinstance(v, str) else v for k, v in answer.items()}
 
 
 def miss(request: Request, cache: Cache) -> CacheMiss:
@@ -284,50 +306,13 @@ def complete_many(
         Before any call: unknown model, missing key, parameter that the model rejects. After a
         stop: if the budget was reached.
     """
-    found, summary = call_many(requests, cache=cache, limits=limits, progress=progress, redo=redo)
-    missing = sum(record is None for record in found)
-    if missing:
-        why = [*summary.closed.values(), *(["a batch has them"] if summary.pending else [])]
-        why += [summary.stopped] if summary.stopped else []
-        raise CallError(
-            f"run stopped ({'; '.join(why)}): {missing} of {len(found)} calls not made",
-            remedy="run again to make the rest" + (", with a higher budget" * (summary.stopped == "budget")),
-        )
-    return [record for record in found if record is not None]
-
-
-def call_many(
-    requests: Sequence[Request],
-    *,
-    cache: Cache,
-    limits: Limits | None = None,
-    progress: bool = True,
-    redo: Iterable[str] = REDO,
-) -> tuple[list[Record | None], Summary]:
-    """Do what `complete_many` does, but give what there is if the run stops.
-
-    Returns
-    -------
-    tuple
-        Records in the order of the requests, None for a call that was not made, and the summary
-        of the run.
-
-    Raises
-    ------
-    CacheMiss, CallError
-        As `complete_many`, before the first call.
-    """
     from icgkit.llm_open import check_models
-    from icgkit.llm_prices import check_prices
     from icgkit.llm_run import run_calls
 
-    limits = limits or Limits()
     addressed = [address(request) for request in requests]
     if cache.mode == "record":
         wanted = frozenset(redo)
-        todo = [a for a in addressed if cache.status(a.key) in (None, *wanted)]
-        check_models(todo)
-        check_prices(todo, limits.prices, budget=limits.budget)
+        check_models(a for a in addressed if cache.status(a.key) in (None, *wanted))
     found: list[Record | None] = [None] * len(requests)
 
     def keep(index: int | None, record: Record) -> None:
@@ -335,9 +320,19 @@ def call_many(
             found[index] = record
 
     summary = run_calls(
-        _by_provider(addressed), cache=cache, limits=limits, progress=progress, redo=redo, on_record=keep
+        _by_provider(addressed),
+        cache=cache,
+        limits=limits or Limits(),
+        progress=progress,
+        redo=redo,
+        on_record=keep,
     )
-    return found, summary
+    if any(record is None for record in found):
+        raise CallError(
+            f"run stopped ({summary.stopped}): {sum(r is None for r in found)} of {len(found)} calls not made",
+            remedy="run again to make the rest",
+        )
+    return [record for record in found if record is not None]
 
 
 def _by_provider(addressed: Sequence[Addressed]) -> list[list[tuple[int | None, Request | Addressed]]]:
@@ -347,23 +342,12 @@ def _by_provider(addressed: Sequence[Addressed]) -> list[list[tuple[int | None, 
     return list(groups.values())
 
 
-class Stop(threading.Event):
-    """Set when a run is to wind up; `now` when it is to let go of what is in flight."""
-
-    now = False
-
-
-def in_thread(work: Callable[[Stop], Any]) -> Any:
+def in_thread(work: Callable[[threading.Event], Any]) -> Any:
     """Run `work(stop)` in a thread of its own, so that a running event loop does not matter.
 
-    Ctrl-C or SIGTERM sets `stop` and waits for the work to wind up; a second one gives up waiting.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        After either; its text says what became of the calls in flight.
+    Ctrl-C sets `stop` and waits for the work to wind up; a second one gives up waiting.
     """
-    stop, finished = Stop(), threading.Event()
+    stop, finished = threading.Event(), threading.Event()
     box: dict[str, Any] = {}
 
     def target() -> None:
@@ -376,36 +360,17 @@ def in_thread(work: Callable[[Stop], Any]) -> Any:
 
     thread = threading.Thread(target=target, name="icgkit-calls", daemon=True)
     thread.start()
-    interrupted = False
-    with _terminable():
-        while not finished.is_set():
-            try:  # not thread.join: in Python 3.11 an interrupted join takes the thread for ended
-                finished.wait(0.2)
-            except KeyboardInterrupt:
-                if interrupted:
-                    stop.now = True
-                    raise KeyboardInterrupt(GIVEN_UP) from None
-                interrupted = True
-                stop.set()
+    interrupted: KeyboardInterrupt | None = None
+    while not finished.is_set():
+        try:  # not thread.join: in Python 3.11 an interrupted join takes the thread for ended
+            finished.wait(0.2)
+        except KeyboardInterrupt as exc:
+            if interrupted:
+                raise
+            interrupted = exc
+            stop.set()
     if interrupted:
-        raise KeyboardInterrupt(WOUND_UP)
+        raise interrupted
     if "error" in box:
         raise box["error"]
     return box["value"]
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Let SIGTERM do what Ctrl-C does, where this thread may say so."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)

@@ -9,21 +9,35 @@ from __future__ import annotations
 import io
 import json
 import os
+import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from icgkit.images import DataURL
-from icgkit.llm_failures import PASSING, Failed
+from icgkit.keys import is_cloud, known_keys, mask
 from icgkit.llm_limits import Limits, retry_after
 
 if TYPE_CHECKING:
     import aiohttp
 
     from icgkit.llm import Addressed
+    from icgkit.llm_open import Route
 
 OPENAI_FORM = frozenset(
     {"openai", "custom_openai", "hosted_vllm", "lm_studio", "litellm_proxy", "openai_like"}
 )
 """Providers whose messages go over the wire as they are."""
+PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+
+
+class Failed(Exception):
+    """One attempt that gave no reply."""
+
+    def __init__(self, what: str, *, passing: bool, after: float | None = None) -> None:
+        super().__init__(mask(what)[:2000])
+        self.passing = passing
+        self.after = after
 
 
 class Lane(Protocol):
@@ -43,9 +57,12 @@ class Lane(Protocol):
 
 
 def load_litellm() -> Any:
-    """Import litellm with its bundled price map, without network and without chatter."""
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    os.environ.setdefault("LITELLM_LOG", "ERROR")
+    """Import litellm with its bundled lists, without network, without chatter, without a `.env` of its own."""
+    if "litellm" not in sys.modules:
+        os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+        os.environ.setdefault("LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS", "True")
+        os.environ.setdefault("LITELLM_LOG", "ERROR")
+        os.environ["LITELLM_MODE"] = "PRODUCTION"  # else it reads `.env` of any parent directory
     import litellm
 
     litellm.suppress_debug_info = True
@@ -56,21 +73,23 @@ def load_litellm() -> Any:
 class StraightLane:
     """The OpenAI form over one kept aiohttp session; the body is put together once."""
 
-    def __init__(
-        self, model: str, provider: str, base: str, key: str | None, params: dict[str, Any], limits: Limits
-    ) -> None:
-        self.provider, self.params = provider, params
-        self.base, self.key = base.rstrip("/"), key
-        self._url = base.rstrip("/") + "/chat/completions"
+    def __init__(self, route: Route, params: dict[str, Any], limits: Limits) -> None:
+        self.provider, self.params = route.provider, params
+        self.route, self.key = route, route.key
+        assert route.address is not None
+        self.base = route.address.rstrip("/")
+        whole = urlsplit(self.base)
+        self._url = urlunsplit(whole._replace(path=whole.path.rstrip("/") + "/chat/completions"))
         self._limits = limits
         self._session: aiohttp.ClientSession | None = None
         body = {k: v for k, v in params.items() if k not in ("extra_body", "extra_headers", "stream")}
         body |= params.get("extra_body") or {}
         self._tail = "," + json.dumps(body)[1:] if body else "}"
-        self._head = '{"model":' + json.dumps(model) + ',"messages":'
+        self._head = '{"model":' + json.dumps(route.sent_as) + ',"messages":'
         self._headers = {"Content-Type": "application/json", **(params.get("extra_headers") or {})}
-        if key:
-            self._headers["Authorization"] = f"Bearer {key}"
+        if route.key:
+            self._headers["Authorization"] = f"Bearer {route.key}"
+        self._headers |= route.headers
 
     def body(self, asked: Addressed) -> bytes:
         """Return the bytes to send; images go in as they are, unparsed."""
@@ -101,39 +120,49 @@ class StraightLane:
         if self._session is None:
             self._session = self._open()
         try:
-            data = aiohttp.BytesIOPayload(io.BytesIO(self.body(asked)))
-            async with self._session.post(self._url, data=data, headers=self._headers) as reply:
-                got = await reply.read()
-                status, headers = reply.status, reply.headers
-        except aiohttp.ConnectionTimeoutError as exc:
-            raise Failed(f"Timeout: {exc}", passing=True) from None
+            status, headers, got = await self._post(self._session, self.body(asked))
         except TimeoutError as exc:
-            raise Failed(f"Timeout: {exc or 'no answer in time'}", passing=True, reached=True) from None
+            raise Failed(f"Timeout: {exc or 'no answer in time'}", passing=True) from None
         except aiohttp.ClientError as exc:
-            away = isinstance(exc, aiohttp.ClientConnectorError | aiohttp.InvalidURL)
-            wrong = isinstance(exc, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError)
-            like = 404 if wrong else None  # an address that is none is like one where nothing is
-            raise Failed(
-                f"{type(exc).__name__}: {exc}", passing=not wrong, status=like, reached=not away
-            ) from None
-        except ValueError as exc:
-            raise Failed(f"address {self._url}: {exc}", passing=False, status=404) from None
+            raise Failed(f"{type(exc).__name__}: {exc}", passing=True) from None
         if status != 200:
             text = got[:1000].decode("utf-8", "replace")
             raise Failed(
                 f"HTTP {status}: {text}",
                 passing=status in PASSING,
-                after=retry_after(headers.get("Retry-After"), headers.get("retry-after-ms")),
-                status=status,
+                after=retry_after(headers.get("Retry-After")),
             )
         try:
             raw = json.loads(got)
         except ValueError as exc:
-            raise Failed(f"reply is not JSON: {exc}", passing=True, reached=True) from None
+            raise Failed(f"reply is not JSON: {exc}", passing=True) from None
         if not isinstance(raw, dict):
-            raise Failed("reply is not a JSON object", passing=True, reached=True)
-        raw.pop("_cost", None)  # what a server says there is not believed
+            raise Failed("reply is not a JSON object", passing=True)
         return raw
+
+    async def _post(
+        self, session: aiohttp.ClientSession, body: bytes
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        """Post, and follow a redirect only within the server that the user named."""
+        import aiohttp
+
+        url = self._url
+        for _ in range(3):
+            data = aiohttp.BytesIOPayload(io.BytesIO(body))
+            async with session.post(url, data=data, headers=self._headers, allow_redirects=False) as reply:
+                got = await reply.read()
+                status, headers = reply.status, reply.headers
+            if status not in (301, 302, 303, 307, 308):
+                return status, headers, got
+            target = urljoin(url, headers.get("Location", ""))
+            old, new = urlsplit(self._url), urlsplit(target)
+            if status == 303 or (new.scheme, new.netloc) != (old.scheme, old.netloc):
+                break
+            url = target
+        raise Failed(
+            f"HTTP {status}: the server sends the call on to {target[:200]}; if that is right, name it as api_base",
+            passing=False,
+        )
 
     async def close(self) -> None:
         """Close the session."""
@@ -156,20 +185,18 @@ def proxy_for(url: str) -> str | None:
 class LitellmLane:
     """Any provider, through litellm.acompletion."""
 
-    def __init__(
-        self,
-        model: str,
-        provider: str,
-        base: str | None,
-        key: str | None,
-        params: dict[str, Any],
-        limits: Limits,
-    ) -> None:
+    def __init__(self, route: Route, params: dict[str, Any], limits: Limits) -> None:
         import httpx
 
-        self.provider, self.params = provider, params
-        self._model = model
-        self._call = {**params, "api_base": base, "api_key": key}
+        self.provider, self.params = route.provider, params
+        self._model = route.model
+        self._call = {
+            **params,
+            "api_base": route.address if route.named else None,
+            "api_key": sent_key(route),
+        }
+        if route.headers:
+            self._call["extra_headers"] = {**(params.get("extra_headers") or {}), **route.headers}
         self._timeout = httpx.Timeout(limits.timeout, connect=limits.connect_timeout)
 
     async def send(self, asked: Addressed) -> dict[str, Any]:
@@ -195,6 +222,17 @@ class LitellmLane:
         """Nothing is held."""
 
 
+def sent_key(route: Route) -> str | None:
+    """Return the key to hand to litellm; None where it signs in by itself.
+
+    Without one litellm takes OPENAI_API_KEY for many a server, so it is given a word instead.
+    """
+    if is_cloud(route.provider) or route.key_name == "ANTHROPIC_AUTH_TOKEN":
+        own = route.key_name in ("AZURE_API_KEY", "AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK")
+        return route.key if own or route.key_name not in known_keys() else None
+    return route.key or "none"
+
+
 def failed(exc: Exception) -> Failed:
     """Turn an exception of litellm into a failed attempt."""
     status = getattr(exc, "status_code", None)
@@ -209,10 +247,4 @@ def failed(exc: Exception) -> Failed:
         "NotFoundError",
     ):
         passing = False
-    return Failed(
-        f"{name}: {exc}",
-        passing=passing,
-        after=retry_after(headers.get("retry-after"), headers.get("retry-after-ms")),
-        status=None if name in ("Timeout", "APIConnectionError") else status,
-        reached=name in ("Timeout", "APIConnectionError") and "refused" not in str(exc).lower(),
-    )
+    return Failed(f"{name}: {exc}", passing=passing, after=retry_after(headers.get("retry-after")))

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from icgkit.errors import CallError
 from icgkit.llm_lanes import Failed
+from icgkit.paths import bootstrap, python
 
 if TYPE_CHECKING:
     from icgkit.llm import Addressed
@@ -41,9 +42,7 @@ class Pool:
                 return known
             env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "OMP_NUM_THREADS": "1"}
             process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "icgkit.llm_worker",
+                *python("-c", bootstrap("from icgkit.llm_worker import main; main()")),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 env=env,

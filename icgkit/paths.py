@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from icgkit.errors import SchemaError, UnknownName
 
 MARKS = {"cases": ("dataset.toml", "cases.jsonl"), "cache": ("run.toml", "calls.parquet", "calls-*.jsonl")}
 """Files by which a folder in the working directory is known as a dataset or a cache."""
+
+
+def python(*arguments: str) -> list[str]:
+    """Return the command line of a child interpreter, which imports nothing from the working directory."""
+    return [sys.executable, "-P", *arguments]
+
+
+def bootstrap(call: str) -> str:
+    """Return the code of a child (`-c`) that imports this very package before `call`.
+
+    Where the package is found by the working directory alone, `-P` would hide it; its place then
+    comes last.
+    """
+    place = str(Path(__file__).resolve().parents[1])
+    return f"import sys, importlib.util as u; u.find_spec('icgkit') or sys.path.append({place!r}); {call}"
 
 
 def project_root() -> Path:

@@ -81,7 +81,7 @@ def stratified(
     Examples
     --------
     >>> stratified({"a": "style", "b": "style", "c": "semantic"}, 2)
-    ['a', 'c']
+    ['b', 'c']
     """
     from icgkit.taxonomy import CATEGORIES, SUBTYPES
 

@@ -11,7 +11,7 @@ import json
 import os
 import uuid
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -21,8 +21,8 @@ from icgkit.cache import Cache, Record
 from icgkit.elicit import Plan, requests
 from icgkit.errors import CallError
 from icgkit.images import check_all
-from icgkit.keys import load_env, mask
-from icgkit.llm import Addressed, Request, address, record_for
+from icgkit.keys import mask
+from icgkit.llm import Addressed, Request, address, endpoint_of, record_for, without_keys
 from icgkit.llm_lanes import StraightLane, load_litellm
 from icgkit.llm_limits import Limits
 from icgkit.llm_open import check_models, open_lane
@@ -48,16 +48,15 @@ def run_batch(study: Study, *, cache: Cache | None = None) -> str:
     """
     from icgkit.study_run import judging_plan, write_run_toml
 
-    load_env()
     cache = cache or study.open_cache()
     plan = judging_plan(study)
-    write_run_toml(study, cache.folder, plan.dataset.name)
-    collected, waiting = collect(cache)
+    collected, waiting = collect(cache, _ways(study, plan))
     todo = [a for a in _missing(plan, cache, frozenset(study.redo)) if a.key not in waiting]
     if todo:
         wanted = {str(a.request.tags.get("case_id")) for a in todo}
         check_all(case for case in plan.dataset if case.id in wanted)
-        check_models(todo)
+        check_models([*todo, *map(address, plan.behind)])
+        write_run_toml(study, cache.folder, plan.dataset.name)
         submit(todo, cache)
     lines = [
         f"{collected} answers collected, {len(waiting)} still with the provider, {len(todo)} submitted now"
@@ -65,6 +64,18 @@ def run_batch(study: Study, *, cache: Cache | None = None) -> str:
     if waiting or todo:
         lines.append("run the same command again to collect")
     return "\n".join(lines)
+
+
+Ways = Mapping[tuple[str, str | None], Request]
+
+
+def _ways(study: Study, plan: Plan) -> Ways:
+    """Return a request for every model of a study and its address, to open lanes by."""
+    from icgkit.study_run import judge_params
+
+    asked = [(m.name, m.params) for m in (*plan.models, *plan.helpers.values())]
+    asked += [(j.name, judge_params(j)) for j in study.judges]
+    return {(name, endpoint_of(name, params)): Request(name, [], params) for name, params in asked}
 
 
 def _missing(plan: Plan, cache: Cache, redo: frozenset[str]) -> Iterator[Addressed]:
@@ -143,8 +154,7 @@ def _submit(part: list[tuple[Addressed, bytes]], lane: StraightLane, cache: Cach
     except Exception as exc:
         path.unlink()
         raise CallError(f"batch was not accepted: {mask(str(exc))[:500]}") from None
-    key_env = part[0][0].request.params.get("api_key_env")
-    _append(path, json.dumps({"batch": batch.id, "api_base": lane.base, "api_key_env": key_env}) + "\n")
+    _append(path, json.dumps({"batch": batch.id, "api_base": lane.base}) + "\n")
 
 
 def _stub(record: Record) -> dict[str, Any]:
@@ -158,8 +168,15 @@ def _append(path: Path, text: str) -> None:
         os.fsync(stream.fileno())
 
 
-def collect(cache: Cache) -> tuple[int, set[str]]:
+def collect(cache: Cache, ways: Ways) -> tuple[int, set[str]]:
     """Record what finished batches have brought.
+
+    Where to ask, and with which key, is the study's to say: a cache folder may be somebody else's.
+
+    Parameters
+    ----------
+    ways : mapping
+        Request by model and address, as the study has them.
 
     Returns
     -------
@@ -175,7 +192,7 @@ def collect(cache: Cache) -> tuple[int, set[str]]:
                 remedy=f"see there whether a batch of {len(stubs) + 1} calls is running, then remove {path}",
             )
         records = {s["key"]: Record(**s) for s in stubs}
-        answers = _fetch(last)
+        answers = _fetch(last, _lane(path, stubs, last, ways))
         if answers is None:
             waiting |= set(records)
             continue
@@ -187,11 +204,24 @@ def collect(cache: Cache) -> tuple[int, set[str]]:
     return collected, waiting
 
 
-def _fetch(state: dict[str, Any]) -> dict[str, dict[str, Any]] | None:
+def _lane(path: Path, stubs: list[dict[str, Any]], state: dict[str, Any], ways: Ways) -> StraightLane:
+    """Open the study's own way to the model of a submission; one that leads elsewhere is refused."""
+    model, endpoint = (stubs[0].get("model"), stubs[0].get("endpoint")) if stubs else (None, None)
+    request = ways.get((str(model), endpoint))
+    lane = open_lane(address(request), Limits()) if request is not None else None
+    if not isinstance(lane, StraightLane) or state.get("api_base") != lane.base:
+        raise CallError(
+            f"submission {path} was made for model {model!r} at {mask(str(state.get('api_base')))[:200]}, "
+            "and this study does not ask that model there; nothing was sent",
+            remedy="collect it with the study that submitted it, or remove the file",
+        )
+    return lane
+
+
+def _fetch(state: dict[str, Any], lane: StraightLane) -> dict[str, dict[str, Any]] | None:
     """Return the answers of a batch by key, None while it is running."""
     litellm = load_litellm()
-    key = os.environ.get(state.get("api_key_env") or "OPENAI_API_KEY", "none")
-    where = {"custom_llm_provider": "openai", "api_base": state["api_base"], "api_key": key}
+    where = {"custom_llm_provider": "openai", "api_base": lane.base, "api_key": lane.key or "none"}
     try:
         with _quiet():
             batch = litellm.retrieve_batch(batch_id=state["batch"], **where)
@@ -227,4 +257,5 @@ def _answered(record: Record, answer: dict[str, Any]) -> Record:
         return replace(record, refusal=mask(f"HTTP {response.get('status_code')}: {why}")[:2000])
     read = read_reply(raw)
     price: Price = batch_price_of(record.model)
-    return replace(record, **read, raw=pack_raw(raw, read["text"]), cost=price.of_usage(raw.get("usage")))
+    answer = without_keys({**read, "raw": pack_raw(raw, read["text"])})
+    return replace(record, **answer, cost=price.of_usage(raw.get("usage")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,18 +15,19 @@ from icgkit.estimate import Survey, survey
 from icgkit.graph import Case
 from icgkit.images import check_all
 from icgkit.judging import marks
-from icgkit.keys import load_env
-from icgkit.llm import Addressed, Request
+from icgkit.llm import PICTURE, Addressed, Request, address
 from icgkit.llm_prices import most_output
 from icgkit.llm_run import Summary
 from icgkit.load import Dataset, load_dataset
 from icgkit.planning_set import marked_constraints
-from icgkit.prompts import Condition
+from icgkit.prompts import Condition, judge_prompts
 from icgkit.schemas import schema
 from icgkit.study import JudgeEntry, Study
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from icgkit.llm_open import Route
 
 JUDGE_TOKENS = 1500
 """Tokens that a judge is shown beside the image: template, nodes and a typical response."""
@@ -111,16 +113,20 @@ def run(
         Before the first call, if anything is wrong.
     """
     study = as_study(study)
-    load_env()
     cache = cache or study.open_cache()
     dataset = study.cases()
     plan = judging_plan(study, dataset)
     limits = study.limits.limits()
     if budget is not None:
         limits = replace(limits, budget=budget)
-    if cache.mode == "record":
-        write_run_toml(study, cache.folder, dataset.name)
-    slots, summary = run_plan(plan, cache, limits=limits, redo=study.redo, progress=progress)
+
+    def ready(routes: list[Route]) -> None:
+        for note in dict.fromkeys(f"{r.model}: {note}" for r in routes for note in r.notes):
+            print(note, file=sys.stderr)
+        if cache.mode == "record":
+            write_run_toml(study, cache.folder, dataset.name)
+
+    slots, summary = run_plan(plan, cache, limits=limits, redo=study.redo, progress=progress, ready=ready)
     frame = responses(cache, slots)
     done = Done(study, cache.folder, summary, plan.count(), plan.left_out(), frame)
     if study.judges and not summary.stopped:
@@ -133,7 +139,16 @@ def run(
 def judging_plan(study: Study, dataset: Dataset | None = None) -> Plan:
     """Return the plan of a study with its judges behind each response."""
     plan = study.plan(dataset)
-    return replace(plan, then=_judging(study, plan)) if study.judges else plan
+    if not study.judges:
+        return plan
+    shown = judge_prompts(study.templates)
+    behind = [
+        Request(
+            j.name, PICTURE if any(shown[k].image for k in j.kinds if k in shown) else [], judge_params(j)
+        )
+        for j in study.judges
+    ]
+    return replace(plan, then=_judging(study, plan), behind=tuple(behind))
 
 
 def as_study(study: Study | str | Path | dict[str, Any]) -> Study:
@@ -154,13 +169,12 @@ def estimate(study: Study | str | Path | dict[str, Any], *, cache: Cache | None 
     from icgkit.llm_open import check_models
 
     study = as_study(study)
-    load_env()
     cache = cache or study.open_cache()
     plan = judging_plan(study)
     found = survey(plan, cache, frozenset(study.redo), _judge_calls(study, plan) if study.judges else None)
     if found.missing:
         check_all(case for case in plan.dataset if case.id in found.missing_cases)
-        check_models(found.examples.values())
+        found.routes = check_models([*found.examples.values(), *map(address, plan.behind)], need_keys=False)
     return found
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -17,7 +16,6 @@ from icgkit.cache import Cache
 from icgkit.elicit import Model, elicit
 from icgkit.errors import CacheMiss, CallError, ImageError, SchemaError, UnknownName
 from icgkit.graph import Case, Constraint, Edge, Target
-from icgkit.keys import load_env, mask
 from icgkit.load import load_dataset, load_responses, write_cases
 from icgkit.paths import project_root
 from icgkit.study import Study, stratified
@@ -98,7 +96,7 @@ def test_a_study_runs_once(server, tmp_path) -> None:
 
 def test_estimate_counts_and_prices_without_a_call(server, tmp_path) -> None:
     before = sum(server.seen.values())
-    asked = study(server, tmp_path, judges=["hosted_vllm/j"])
+    asked = study(server, tmp_path, judges=[{"name": "hosted_vllm/j", "params": {"api_base": server.url}}])
     frame = study_run.estimate(asked).frame()
     rows = {r["model"]: r for r in frame.iter_rows(named=True)}
     assert {m: r["calls"] for m, r in rows.items()} == {"openai/a": 7, "gpt-4o": 7, "hosted_vllm/j": 14}
@@ -184,21 +182,6 @@ def test_batch_is_submitted_closed_and_collected_later(server, tmp_path) -> None
 def test_batch_is_refused_where_there_is_none(server, tmp_path) -> None:
     with pytest.raises(CallError, match="no batches"):
         run_batch(study(server, tmp_path, models=["offline/priors"], params={}))
-
-
-def test_keys_from_dotenv_are_used_and_found_nowhere(server, tmp_path, monkeypatch) -> None:
-    secret = "abcd1234-very-secret-9876"
-    (tmp_path / ".env").write_text(f"MY_PROVIDER_KEY={secret}\nOPENAI_API_KEY=other\n", encoding="utf-8")
-    monkeypatch.setenv("MY_PROVIDER_KEY", "")
-    monkeypatch.delenv("MY_PROVIDER_KEY")
-    assert load_env(tmp_path / ".env") == ["MY_PROVIDER_KEY"]
-    assert os.environ["OPENAI_API_KEY"] == KEY  # what is set already wins
-    params = {"api_base": server.url, "api_key_env": "MY_PROVIDER_KEY"}
-    study_run.run(study(server, tmp_path, models=["openai/a"], params=params), progress=False)
-    for file in (tmp_path / "run").rglob("*"):
-        assert not file.is_file() or secret.encode() not in file.read_bytes()
-    assert secret not in mask(f"refused key {secret}")
-    monkeypatch.delenv("MY_PROVIDER_KEY")
 
 
 def test_gemini_exception_of_the_study_can_be_said() -> None:

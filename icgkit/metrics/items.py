@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input
-from icgkit.metrics.intervals import level_ok
 
 Floats = NDArray[np.float64]
 POINTS = 61
@@ -84,7 +83,7 @@ def item_response(
     >>> got.respondents.sort("ability")["model"].to_list()
     ['weak', 'strong']
     """
-    level_ok(level)
+    _input.level_ok(level)
     who, what = _input.columns_of(respondent), _input.columns_of(item)
     got = _input.eager(judgments, [*who, *what, value], where="judgments")
     _input.no_null(got, [*who, *what], where="judgments", what="respondent or item")
