@@ -74,7 +74,7 @@ def reproduce_command(
             found = [(door.reproduce(out=out, force=force, dry_run=dry_run, **options), [])]
         for report, differences in found:
             typer.echo(door.check_text(report, differences, tolerance) if check else str(report))
-    if any(report.failed or differences for report, differences in found):
+    if any(report.failed or any(not d.order_only for d in differences) for report, differences in found):
         raise typer.Exit(1)
 
 
@@ -241,6 +241,31 @@ def judge_command(
     for name, frame in done.items():
         bad = frame.filter(frame["status"] != "ok").height if "status" in frame.columns else 0
         typer.echo(f"{name}: {frame.height:,d} rows, {bad:,d} without a verdict")
+
+
+@app.command("form")
+def form_command(
+    kind: Annotated[str, typer.Argument(help="human, audit, labels, failures or gold.")],
+    cache: Annotated[str, typer.Option(help="Name or folder of the cache that it is about.")],
+    out: Annotated[Path | None, typer.Option(help="Write an empty form (CSV) to this file.")] = None,
+    read: Annotated[Path | None, typer.Option(help="Read a filled-in form into the cache.")] = None,
+    dataset: Annotated[str, typer.Option(help="Instead of the one in run.toml.")] = "",
+) -> None:
+    """Write a form for people to fill in, or put what they filled in into a cache."""
+    from icgkit.forms import read_form, write_form
+    from icgkit.judging import merge_verdicts
+    from icgkit.results import load_results
+
+    with _clear_errors():
+        if (out is None) == (read is None):
+            raise SchemaError("form", allowed="either --out or --read")
+        run = load_results(cache, dataset=dataset)
+        if out is not None:
+            typer.echo(f"{write_form(run, kind, out):,d} rows to fill in: {out}")
+        elif read is not None:
+            frame = read_form(read, kind)
+            merge_verdicts(run.folder / f"{kind}.parquet", kind, frame)
+            typer.echo(f"{frame.height:,d} rows read into {run.folder / kind}.parquet")
 
 
 @app.command("synth")

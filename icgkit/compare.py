@@ -22,8 +22,11 @@ class Difference(NamedTuple):
     place: str
     committed: Any
     now: Any
+    order_only: bool = False
 
     def __str__(self) -> str:
+        if self.order_only:
+            return f"{self.file}: order only: the same {self.now} rows, {self.place}"
         text = f"{self.file}: {self.place}: committed {self.committed!s}, now {self.now!s}"
         try:
             change = float(self.now) - float(self.committed)
@@ -73,17 +76,52 @@ def _there(path: Path) -> str:
 def _tables(a: Path, b: Path, tolerance: float) -> Iterator[Difference]:
     old, new = ([*csv.reader(p.read_text(encoding="utf-8").splitlines(keepends=True))] for p in (a, b))
     if old[:1] != new[:1]:
-        yield Difference(a.name, "columns", *(",".join(t[0]) if t else "" for t in (old, new)))
+        was, now = (",".join(t[0]) if t else "" for t in (old, new))
+        yield Difference(a.name, "columns", was, now)
         return
     if len(old) != len(new):
         yield Difference(a.name, "number of rows", len(old) - 1, len(new) - 1)
         return
     header = old[0] if old else []
-    for number, (was, now) in enumerate(zip(old[1:], new[1:], strict=True), 1):
+    pairs = list(enumerate(zip(old[1:], new[1:], strict=True), 1))
+    differing = list(_cells(a.name, header, pairs, tolerance))
+    if not differing:
+        return
+    if key := _key(old, new):
+        # Rows that tie may come in any order: a row is what its words say, not where it stands.
+        place = {tuple(row[k] for k in key): row for row in new[1:]}
+        matched = [(n, (was, place[tuple(was[k] for k in key)])) for n, (was, _) in pairs]
+        by_key = list(_cells(a.name, header, matched, tolerance))
+        if not by_key:
+            moved = sum([was[k] for k in key] != [now[k] for k in key] for _, (was, now) in pairs)
+            yield Difference(a.name, f"{moved} of them at another place", None, len(old) - 1, order_only=True)
+            return
+        differing = by_key
+    yield from differing
+
+
+def _cells(
+    name: str, header: list[str], pairs: Iterable[tuple[int, tuple[list[str], list[str]]]], tolerance: float
+) -> Iterator[Difference]:
+    for number, (was, now) in pairs:
         names = [v for v in now if v and _number(v) is None][:4]
         for column, x, y in zip(header, was, now, strict=True):
             if not _same(x, y, tolerance):
-                yield Difference(a.name, f"row {number} ({', '.join(names)}), {column}", x, y)
+                yield Difference(name, f"row {number} ({', '.join(names)}), {column}", x, y)
+
+
+def _key(old: list[list[str]], new: list[list[str]]) -> list[int]:
+    """Return the columns that name a row in both tables: those of words, else those of whole numbers too."""
+    for fits in (lambda v: _number(v) is None, lambda v: "." not in v):
+        columns = [
+            k
+            for k in range(len(old[0]))
+            if all(k < len(r) and (not r[k] or fits(r[k])) for r in old[1:] + new[1:])
+        ]
+        keys = [[tuple(row[k] for k in columns) for row in table[1:]] for table in (old, new)]
+        if columns and len(set(keys[0])) == len(keys[0]) and set(keys[0]) == set(keys[1]):
+            return columns
+    return []
 
 
 def _values(place: str, a: Any, b: Any, tolerance: float) -> Iterator[tuple[str, Any, Any]]:

@@ -47,9 +47,12 @@ def write_human_template(
             key = {"dataset": dataset.name, "case_id": case.id, "node_id": node.id}
             shown = (case.instruction, node.region, node.expected_update, node.reason)
             rows.append(
-                {k: _tame(v) for k, v in (key | {"annotator": annotator, "condition": condition}).items()}
+                {
+                    k: spreadsheet_safe(v)
+                    for k, v in (key | {"annotator": annotator, "condition": condition}).items()
+                }
                 | dict.fromkeys(MARKS, "")
-                | dict(zip(_SHOWN, map(_tame, shown), strict=True))
+                | dict(zip(_SHOWN, map(spreadsheet_safe, shown), strict=True))
             )
     text = io.StringIO()
     out = csv.DictWriter(text, COLUMNS, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -59,12 +62,13 @@ def write_human_template(
     return len(rows)
 
 
-def _tame(text: str) -> str:
-    """Keep a spreadsheet from taking a text for a formula; `_wild` takes it back."""
+def spreadsheet_safe(text: str) -> str:
+    """Keep a spreadsheet from taking a text for a formula; `spreadsheet_text` takes it back."""
     return f"'{text}" if text[:1] in _FORMULA else text
 
 
-def _wild(text: str) -> str:
+def spreadsheet_text(text: str) -> str:
+    """Return what a cell meant before `spreadsheet_safe`, without white space around it."""
     text = text.strip()
     return text[1:] if text[:1] == "'" and text[1:2] in _FORMULA else text
 
@@ -107,7 +111,7 @@ def read_human(path: str | Path, dataset: Dataset) -> pl.DataFrame:
     for number, fields in enumerate(table[1:], 2):
         if not any(fields):
             continue
-        row = dict.fromkeys(names, "") | dict(zip(names, map(_wild, fields), strict=False))
+        row = dict.fromkeys(names, "") | dict(zip(names, map(spreadsheet_text, fields), strict=False))
         wrong += _faults(row, number, nodes, dataset.name)
         key = tuple(row[k] for k in need[:5])
         if key in lines:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -303,7 +304,7 @@ def load_judgments(cache: str | Path) -> pl.DataFrame:
     if not path.is_file():
         raise SchemaError(
             f"cache {Path(cache).name} holds no judgments",
-            remedy=f"make them with: icgkit judge --cache {Path(cache).name}",
+            remedy=f"make them with: {shlex.join(['icgkit', 'judge', '--cache', str(cache)])}",
         )
     return schema("judgments").check(pl.read_parquet(path))
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from PIL import Image
 
-SIGNIFICANT = 10
+SIGNIFICANT = 7
 """Significant digits of a float in a CSV: more would differ between processors."""
 LIGHT = (".csv", ".json", ".thumb.png")
 """Endings of the files that are committed."""
@@ -92,7 +92,7 @@ def save(
     out : str or Path
         Folder to write to; empty for `figures/` of the project.
     data : polars.DataFrame
-        The numbers that are shown, flat columns only. Floats are written with 10 significant digits.
+        The numbers that are shown, flat columns only. Floats are written with 7 significant digits.
     figure : matplotlib Figure, optional
         Saved as PDF, SVG and PNG, then closed.
     table : optional
@@ -180,7 +180,7 @@ def save(
 
 
 def csv_bytes(data: pl.DataFrame, name: str = "data") -> bytes:
-    r"""Return a frame as CSV: UTF-8, line feeds, floats with 10 significant digits, null empty.
+    r"""Return a frame as CSV: UTF-8, line feeds, floats with 7 significant digits, null empty.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def csv_bytes(data: pl.DataFrame, name: str = "data") -> bytes:
     --------
     >>> import polars as pl
     >>> csv_bytes(pl.DataFrame({"model": ["a"], "recall": [1 / 3]}))
-    b'model,recall\na,0.3333333333\n'
+    b'model,recall\na,0.3333333\n'
     """
     import polars as pl
 

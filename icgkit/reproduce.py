@@ -289,7 +289,10 @@ def check_text(
     lines += [str(d) for d in differences[:most]]
     if len(differences) > most:
         lines.append(f"... and {len(differences) - most} more")
-    verdict = f"{len(differences)} values differ" if differences else "no value differs"
+    values = sum(not d.order_only for d in differences)
+    verdict = f"{values} values differ" if values else "no value differs"
+    if others := len(differences) - values:
+        verdict += f" ({others} tables: order only)"
     lines.append(
         f"{len(report.ran)} notebooks run, {len(report.failed)} failed in {report.seconds:.1f} s; {verdict} "
         f"from what is committed (relative tolerance {tolerance:g})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,15 +26,7 @@ SIMULATED_NOTE = (
 )
 
 
-_JUDGE = "make it with: icgkit judge --kinds {} --cache {}"
 _KINDS = ("precision", "plan", "adversarial", "leakage")
-_HOW = {
-    "gold": "let people judge some of the responses, as docs/metrics.md says, and put their verdicts into the cache as {}.parquet",
-    "human": "fill in the template of icgkit.human.write_human_template, and put it into the cache as {}.parquet",
-    "audit": "answer the four audit questions in a CSV and put it into the cache as {}.parquet",
-    "labels": "let annotators classify nodes and put their labels into the cache as {}.parquet",
-    "failures": "read the residual misses, name the source of each, put them into the cache as {}.parquet",
-}
 
 
 @dataclass(frozen=True)
@@ -154,10 +147,33 @@ class Results:
         missing = [c for c in conditions if c not in have]
         if not missing:
             return ""
-        return (
-            f"Cache {self.name} lacks {', '.join(missing)}; make them with: icgkit run --dataset "
-            f"{self.dataset.name} --conditions {','.join(missing)} --cache {self.name}"
-        )
+        if self.simulated:
+            return f"The simulated cache {self.name} lacks {', '.join(missing)}."
+        ask, mark = self.commands(missing)
+        return f"Cache {self.name} lacks {', '.join(missing)}; make them with: {ask} && {mark}"
+
+    def commands(self, conditions: Sequence[str] = (), kind: str = "recall") -> tuple[str, str]:
+        """Return the shell commands that ask this run's models under conditions, and that mark the answers.
+
+        The first names the cases of this cache by `--subset`, if it does not hold all of the dataset.
+        """
+        from icgkit.paths import folder_of
+
+        def word(kind: str, name: str, folder: Path | None) -> str:
+            bare = folder is None or folder_of(kind, name).resolve() == folder.resolve()
+            return name if bare else str(folder)
+
+        dataset = word("cases", self.dataset.name, self.dataset.folder)
+        cache = word("cache", self.name, self.folder)
+        models = self.meta.get("models") or self.models()
+        ask = ["icgkit", "run", "--dataset", dataset, "--models", ",".join(map(str, models))]
+        ask += ["--conditions", ",".join(conditions), "--cache", cache]
+        held = self.judgments["case_id"].n_unique()
+        ask += ["--subset", str(held)] if held < len(self.dataset) else []
+        mark = ["icgkit", "judge", "--cache", cache, "--judges", self.judge]
+        mark += ["--kinds", kind] if kind != "recall" else []
+        mark += ["--dataset", dataset] if dataset != self.meta.get("dataset") else []
+        return shlex.join(ask), shlex.join(mark)
 
     def need(self, name: str) -> tuple[pl.DataFrame, str]:
         """Read a further frame of the cache (of this judge): `precision`, `adversarial`, `plan`, `human` ...
@@ -180,9 +196,15 @@ class Results:
         if path.is_file():
             frame = self._placed(schema(name).check(pl.read_parquet(path)))
             return (frame.filter(judge=self.judge) if "judge" in frame.columns else frame), ""
-        how = _HOW.get(name, _JUDGE if name in _KINDS else "nothing makes {}")
-        missing = f"Cache {self.name} lacks {name}; {how.format(name, self.name)}"
+        missing = f"Cache {self.name} lacks {name}; {self._how(name)}"
         return self._placed(schema(name).frame([])), missing
+
+    def _how(self, name: str) -> str:
+        """Say with which command a frame comes into the cache."""
+        cache = self.commands()[1].split(" --cache ", 1)[1].split(" --judges ", 1)[0]
+        form = f"icgkit form {name} --cache {cache}"
+        by_people = f"people make it: {form} --out {name}.csv writes a form; when it is filled in: {form} --read {name}.csv"
+        return f"make it with: {self.commands(kind=name)[1]}" if name in _KINDS else by_people
 
     def if_has(
         self, values: Sequence[str], function: Callable[..., pl.DataFrame], frame: pl.DataFrame,
@@ -199,7 +221,7 @@ class Results:
         have = set(frame[column].unique())
         missing = [v for v in values if v not in have]
         if missing or frame.is_empty():
-            what = ", ".join(missing) or "any row"
+            what = ", ".join(missing) or "any such row"
             return pl.DataFrame({"status": [f"not in this cache: {what}"]})
         return function(frame, **options)
 

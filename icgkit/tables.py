@@ -172,7 +172,7 @@ def typeset(
     Raises
     ------
     SchemaError
-        If formats or spanners name a column that the frame lacks.
+        If formats or spanners name a column that the frame lacks, unless it holds nothing but a status.
 
     Examples
     --------
@@ -183,7 +183,8 @@ def typeset(
     """
     headers = HEADERS | _condition_labels() | dict(headers or {})
     formats, spanners = dict(formats or {}), dict(spanners or {})
-    if columns is not None:
+    if columns is not None or frame.columns == ["status"]:
+        columns = columns or []
         frame = frame.select([c for c in columns if c in frame.columns] or ["status"])
         formats = {c: f for c, f in formats.items() if c in frame.columns}
         spanners = {c: s for c, s in spanners.items() if c in frame.columns}

@@ -61,3 +61,19 @@ def test_what_the_sidecar_states(folders: tuple[Path, Path]) -> None:
 def test_only_the_ids_asked_for(folders: tuple[Path, Path]) -> None:
     (folders[1] / "T2.csv").write_text("model\n")
     assert compare_folders(*folders, ids=["T3"]) == []
+
+
+def test_rows_in_another_order_are_no_other_values(folders: tuple[Path, Path]) -> None:
+    rows = ["s1,n1,0.5,3", "s2,n1,0.5,3", "s2,n2,0.25,4"]
+    for folder, order in zip(folders, ([0, 1, 2], [1, 0, 2]), strict=True):
+        text = "\n".join(["case_id,node_id,separation,n", *(rows[i] for i in order)]) + "\n"
+        (folder / "T2.csv").write_text(text)
+    (only,) = compare_folders(*folders)
+    assert only.order_only
+    assert str(only) == "T2.csv: order only: the same 3 rows, 2 of them at another place"
+    # A value that is another one is found by its key, not where the row stood.
+    text = (folders[1] / "T2.csv").read_text().replace("s2,n1,0.5,3", "s2,n1,0.6,3")
+    (folders[1] / "T2.csv").write_text(text)
+    (found,) = compare_folders(*folders)
+    assert (found.order_only, found.committed, found.now) == (False, "0.5", "0.6")
+    assert "s2, n1" in found.place

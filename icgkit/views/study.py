@@ -230,9 +230,14 @@ def best_by_price(costs: pl.DataFrame) -> pl.DataFrame:
 
 
 def power_curves(closed: pl.DataFrame, drawn: pl.DataFrame) -> pl.DataFrame:
-    """Return power over cases, in closed form and by drawing: how, cases, estimate, low, high."""
+    """Return power over cases, in closed form and by drawing: how, cases, estimate, low, high.
+
+    Frames of one status, where the run lacks a condition, stay what they are.
+    """
     import polars as pl
 
+    if "power" not in closed.columns:
+        return closed
     a = closed.select(pl.lit("closed form").alias("how"), pl.col("cases").cast(pl.Int64), estimate="power")
     b = drawn.select(
         pl.lit("drawn from the pilot's cases").alias("how"),
