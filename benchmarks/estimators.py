@@ -35,7 +35,7 @@ def coverage(studies: int, cases: int = 461, n_resamples: int = 2000) -> pl.Data
     hits: dict[tuple[str, str], list[bool]] = {}
     for study in range(studies):
         drawn = judgments(effects, cases=cases, models=model, conditions=conditions, seed=study)
-        options: dict[str, Any] = {"n_resamples": n_resamples, "seed": study}
+        options: dict[str, Any] = {"ci": metrics.Bootstrap(n_resamples, study)}
         got = metrics.recall(drawn, by="condition", average=("macro", "micro"), **options)
         for row in got.iter_rows(named=True):
             key = (row["average"], row["condition"])

@@ -30,46 +30,46 @@ def bootstrap_ours(scale: int, folder: Path) -> Callable[[], Any]:
 
     def run() -> None:
         _resample._kept.cache_clear()
-        metrics.recall(frame, average=("macro", "micro"), n_resamples=B)
-        metrics.differences(frame, reference="condition_00", n_resamples=B)
+        metrics.recall(frame, average=("macro", "micro"), ci=metrics.Bootstrap(B))
+        metrics.differences(frame, reference="condition_00", ci=metrics.Bootstrap(B))
 
     return run
 
 
 def bootstrap_ours_macro(scale: int, folder: Path) -> Callable[[], Any]:
     """As `bootstrap_ours_sums`, macro alone, which is what the other libraries are asked for."""
-    from icgkit.metrics import _rates, _resample
+    from icgkit.metrics import Bootstrap, _rates, _resample
 
     frame = pl.read_parquet(files(scale, folder), columns=["case_id", "model", "condition", "found"])
-    rates = _rates.prepare(frame, value="found", by=["model", "condition"], pooling=None, cluster="case_id")
+    rates = _rates.prepare(frame, value="found", by=["model", "condition"], pooling=None)
 
     def run() -> None:
         _resample._kept.cache_clear()
-        rates.draws(["macro"], B, 42)
+        rates.draws(["macro"], Bootstrap(B))
 
     return run
 
 
 def bootstrap_ours_sums(scale: int, folder: Path) -> Callable[[], Any]:
     """The part that compares with the bare product: from counted cases to draws, macro and micro."""
-    from icgkit.metrics import _rates, _resample
+    from icgkit.metrics import Bootstrap, _rates, _resample
 
     lazy = pl.scan_parquet(files(scale, folder))
-    rates = _rates.prepare(lazy, value="found", by=["model", "condition"], pooling=None, cluster="case_id")
+    rates = _rates.prepare(lazy, value="found", by=["model", "condition"], pooling=None)
 
     def run() -> None:
         _resample._kept.cache_clear()
-        rates.draws(["macro", "micro"], B, 42)
+        rates.draws(["macro", "micro"], Bootstrap(B))
 
     return run
 
 
 def bootstrap_phases(scale: int, folder: Path) -> Callable[[], Any]:
     """As `bootstrap_ours_sums`, and the intervals of cells and differences; processor seconds by phase."""
-    from icgkit.metrics import _rates, _resample
+    from icgkit.metrics import Bootstrap, _rates, _resample
 
     lazy = pl.scan_parquet(files(scale, folder))
-    rates = _rates.prepare(lazy, value="found", by=["model", "condition"], pooling=None, cluster="case_id")
+    rates = _rates.prepare(lazy, value="found", by=["model", "condition"], pooling=None)
     draw: Any = _resample._draw
 
     def run() -> dict[str, float]:
@@ -90,7 +90,7 @@ def bootstrap_phases(scale: int, folder: Path) -> Callable[[], Any]:
         vars(_resample)["_draw"] = timed
         try:
             start = time.process_time()
-            draws = rates.draws(["macro", "micro"], B, 42)
+            draws = rates.draws(["macro", "micro"], Bootstrap(B))
             drawn = time.process_time()
         finally:
             vars(_resample)["_draw"] = draw

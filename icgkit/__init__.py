@@ -39,6 +39,8 @@ _WHERE = {
     "counts_beside": "published",
     "CATEGORIES": "taxonomy",
     "SUBTYPES": "taxonomy",
+    "Bootstrap": "metrics",
+    "Wilson": "metrics",
 }
 _MODULES = (
     "taxonomy",
@@ -73,6 +75,8 @@ if TYPE_CHECKING:
     from icgkit.load import load_responses as load_responses
     from icgkit.load import read_cases as read_cases
     from icgkit.load import write_cases as write_cases
+    from icgkit.metrics import Bootstrap as Bootstrap
+    from icgkit.metrics import Wilson as Wilson
     from icgkit.outputs import save as save
     from icgkit.prompts import build_messages as build_messages
     from icgkit.prompts import conditions as conditions

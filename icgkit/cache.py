@@ -27,11 +27,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from icgkit.errors import CacheError, SchemaError
 from icgkit.files import open_file, read_parquet
+from icgkit.ledger import Ledger
 from icgkit.paths import folder_of
 from icgkit.schemas import schema
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from icgkit.llm_run import Summary
 
 STATUSES = ("ok", "truncated", "refused", "empty", "error")
 PACKED = "calls.parquet"
@@ -238,6 +241,9 @@ class Cache:
     _own: _Own | None = field(default=None, init=False, repr=False)
     _packed_stamp: tuple[int, ...] | None = field(default=None, init=False, repr=False)
     _lock: threading.RLock = field(default_factory=threading.RLock, init=False, repr=False, compare=False)
+    runs: list[Summary] = field(default_factory=list, init=False, repr=False, compare=False)
+    """What the runs that were made with this object did."""
+    _ledger: Ledger | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self.folder = Path(self.folder)
@@ -252,6 +258,13 @@ class Cache:
     def named(cls, name: str | Path, mode: Mode = "record") -> Cache:
         """Open `data/cache/<name>`, or a folder given by its path; see `icgkit.paths.folder_of`."""
         return cls(folder_of("cache", name), mode)
+
+    @property
+    def ledger(self) -> Ledger:
+        """What calls of this cache have cost, every attempt booked; see `icgkit.ledger`."""
+        if self._ledger is None:
+            self._ledger = Ledger(self.folder)
+        return self._ledger
 
     # -- reading ---------------------------------------------------------------------------
 

@@ -10,25 +10,33 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from icgkit.cache import Cache, Record, canonical
 from icgkit.errors import CacheMiss, CallError
 from icgkit.keys import address_names, mask_keys
 from icgkit.llm_limits import Limits
 
+if TYPE_CHECKING:
+    from icgkit.llm_run import Summary
+
 TRANSPORT = ("api_key", "api_key_env", "headers_env", "timeout", "num_retries", "max_retries")
 """Parameters that do not change what is asked, and never enter a key or a record."""
 REDO = frozenset({"error", "empty"})
 """Statuses that the next run tries again."""
 _TAGS = ("kind", "dataset", "case_id", "condition", "stage", "subject", "subject_model", "template_sha256")
-
-
+WOUND_UP = "stopped; every answer that was in flight is recorded, run again to go on"
+GIVEN_UP = (
+    "given up: answers that were in flight are lost and may have been paid (spending.jsonl counts them); "
+    "everything before is recorded, run again to go on"
+)
 PIXEL = (
     "data:image/png;base64,"
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
@@ -306,13 +314,50 @@ def complete_many(
         Before any call: unknown model, missing key, parameter that the model rejects. After a
         stop: if the budget was reached.
     """
+    found, summary = call_many(requests, cache=cache, limits=limits, progress=progress, redo=redo)
+    missing = sum(record is None for record in found)
+    if missing:
+        why = [*summary.closed.values(), *(["a batch has them"] if summary.pending else [])]
+        why += [summary.stopped] if summary.stopped else []
+        raise CallError(
+            f"run stopped ({'; '.join(why)}): {missing} of {len(found)} calls not made",
+            remedy="run again to make the rest" + (", with a higher budget" * (summary.stopped == "budget")),
+        )
+    return [record for record in found if record is not None]
+
+
+def call_many(
+    requests: Sequence[Request],
+    *,
+    cache: Cache,
+    limits: Limits | None = None,
+    progress: bool = True,
+    redo: Iterable[str] = REDO,
+) -> tuple[list[Record | None], Summary]:
+    """Do what `complete_many` does, but give what there is if the run stops.
+
+    Returns
+    -------
+    tuple
+        Records in the order of the requests, None for a call that was not made, and the summary
+        of the run.
+
+    Raises
+    ------
+    CacheMiss, CallError
+        As `complete_many`, before the first call.
+    """
     from icgkit.llm_open import check_models
+    from icgkit.llm_prices import check_prices
     from icgkit.llm_run import run_calls
 
+    limits = limits or Limits()
     addressed = [address(request) for request in requests]
     if cache.mode == "record":
         wanted = frozenset(redo)
-        check_models(a for a in addressed if cache.status(a.key) in (None, *wanted))
+        todo = [a for a in addressed if cache.status(a.key) in (None, *wanted)]
+        check_models(todo)
+        check_prices(todo, limits.prices, budget=limits.budget)
     found: list[Record | None] = [None] * len(requests)
 
     def keep(index: int | None, record: Record) -> None:
@@ -320,19 +365,9 @@ def complete_many(
             found[index] = record
 
     summary = run_calls(
-        _by_provider(addressed),
-        cache=cache,
-        limits=limits or Limits(),
-        progress=progress,
-        redo=redo,
-        on_record=keep,
+        _by_provider(addressed), cache=cache, limits=limits, progress=progress, redo=redo, on_record=keep
     )
-    if any(record is None for record in found):
-        raise CallError(
-            f"run stopped ({summary.stopped}): {sum(r is None for r in found)} of {len(found)} calls not made",
-            remedy="run again to make the rest",
-        )
-    return [record for record in found if record is not None]
+    return found, summary
 
 
 def _by_provider(addressed: Sequence[Addressed]) -> list[list[tuple[int | None, Request | Addressed]]]:
@@ -342,12 +377,23 @@ def _by_provider(addressed: Sequence[Addressed]) -> list[list[tuple[int | None, 
     return list(groups.values())
 
 
-def in_thread(work: Callable[[threading.Event], Any]) -> Any:
+class Stop(threading.Event):
+    """Set when a run is to wind up; `now` when it is to let go of what is in flight."""
+
+    now = False
+
+
+def in_thread(work: Callable[[Stop], Any]) -> Any:
     """Run `work(stop)` in a thread of its own, so that a running event loop does not matter.
 
-    Ctrl-C sets `stop` and waits for the work to wind up; a second one gives up waiting.
+    Ctrl-C or SIGTERM sets `stop` and waits for the work to wind up; a second one gives up waiting.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After either; its text says what became of the calls in flight.
     """
-    stop, finished = threading.Event(), threading.Event()
+    stop, finished = Stop(), threading.Event()
     box: dict[str, Any] = {}
 
     def target() -> None:
@@ -360,17 +406,36 @@ def in_thread(work: Callable[[threading.Event], Any]) -> Any:
 
     thread = threading.Thread(target=target, name="icgkit-calls", daemon=True)
     thread.start()
-    interrupted: KeyboardInterrupt | None = None
-    while not finished.is_set():
-        try:  # not thread.join: in Python 3.11 an interrupted join takes the thread for ended
-            finished.wait(0.2)
-        except KeyboardInterrupt as exc:
-            if interrupted:
-                raise
-            interrupted = exc
-            stop.set()
+    interrupted = False
+    with _terminable():
+        while not finished.is_set():
+            try:  # not thread.join: in Python 3.11 an interrupted join takes the thread for ended
+                finished.wait(0.2)
+            except KeyboardInterrupt:
+                if interrupted:
+                    stop.now = True
+                    raise KeyboardInterrupt(GIVEN_UP) from None
+                interrupted = True
+                stop.set()
     if interrupted:
-        raise interrupted
+        raise KeyboardInterrupt(WOUND_UP)
     if "error" in box:
         raise box["error"]
     return box["value"]
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does, where this thread may say so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from icgkit.images import DataURL
-from icgkit.keys import is_cloud, known_keys, mask
+from icgkit.keys import is_cloud, known_keys
+from icgkit.llm_failures import PASSING, Failed
 from icgkit.llm_limits import Limits, retry_after
 
 if TYPE_CHECKING:
@@ -28,16 +29,6 @@ OPENAI_FORM = frozenset(
     {"openai", "custom_openai", "hosted_vllm", "lm_studio", "litellm_proxy", "openai_like"}
 )
 """Providers whose messages go over the wire as they are."""
-PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
-
-
-class Failed(Exception):
-    """One attempt that gave no reply."""
-
-    def __init__(self, what: str, *, passing: bool, after: float | None = None) -> None:
-        super().__init__(mask(what)[:2000])
-        self.passing = passing
-        self.after = after
 
 
 class Lane(Protocol):
@@ -121,23 +112,34 @@ class StraightLane:
             self._session = self._open()
         try:
             status, headers, got = await self._post(self._session, self.body(asked))
+        except aiohttp.ConnectionTimeoutError as exc:
+            raise Failed(f"Timeout: {exc}", passing=True) from None
         except TimeoutError as exc:
-            raise Failed(f"Timeout: {exc or 'no answer in time'}", passing=True) from None
+            raise Failed(f"Timeout: {exc or 'no answer in time'}", passing=True, reached=True) from None
         except aiohttp.ClientError as exc:
-            raise Failed(f"{type(exc).__name__}: {exc}", passing=True) from None
+            away = isinstance(exc, aiohttp.ClientConnectorError | aiohttp.InvalidURL)
+            wrong = isinstance(exc, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError)
+            like = 404 if wrong else None  # an address that is none is like one where nothing is
+            raise Failed(
+                f"{type(exc).__name__}: {exc}", passing=not wrong, status=like, reached=not away
+            ) from None
+        except ValueError as exc:
+            raise Failed(f"address {self._url}: {exc}", passing=False, status=404) from None
         if status != 200:
             text = got[:1000].decode("utf-8", "replace")
             raise Failed(
                 f"HTTP {status}: {text}",
                 passing=status in PASSING,
-                after=retry_after(headers.get("Retry-After")),
+                after=retry_after(headers.get("Retry-After"), headers.get("retry-after-ms")),
+                status=status,
             )
         try:
             raw = json.loads(got)
         except ValueError as exc:
-            raise Failed(f"reply is not JSON: {exc}", passing=True) from None
+            raise Failed(f"reply is not JSON: {exc}", passing=True, reached=True) from None
         if not isinstance(raw, dict):
-            raise Failed("reply is not a JSON object", passing=True)
+            raise Failed("reply is not a JSON object", passing=True, reached=True)
+        raw.pop("_cost", None)  # what a server says there is not believed
         return raw
 
     async def _post(
@@ -162,6 +164,7 @@ class StraightLane:
         raise Failed(
             f"HTTP {status}: the server sends the call on to {target[:200]}; if that is right, name it as api_base",
             passing=False,
+            status=404,  # stops the model: every call would end so
         )
 
     async def close(self) -> None:
@@ -247,4 +250,10 @@ def failed(exc: Exception) -> Failed:
         "NotFoundError",
     ):
         passing = False
-    return Failed(f"{name}: {exc}", passing=passing, after=retry_after(headers.get("retry-after")))
+    return Failed(
+        f"{name}: {exc}",
+        passing=passing,
+        after=retry_after(headers.get("retry-after"), headers.get("retry-after-ms")),
+        status=None if name in ("Timeout", "APIConnectionError") else status,
+        reached=name in ("Timeout", "APIConnectionError") and "refused" not in str(exc).lower(),
+    )

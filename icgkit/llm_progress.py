@@ -29,6 +29,11 @@ class Progress:
         self._shown_at = 0
         self._every = 0.2
         self._bar: Any = None
+        self._waiting = 0.0
+        self._why = ""
+        self._failed = self._shown_failed = 0
+        self._said_wait = 0.0
+        self._said_stop = False
 
     def __enter__(self) -> Progress:
         if self._show and self._kind == "terminal":
@@ -48,6 +53,7 @@ class Progress:
         self._done += 1
         counts = self.summary.by_status
         counts[record.status] = counts.get(record.status, 0) + 1
+        self.summary.reasons.add(record)
         if not self._show:
             return
         now = time.monotonic()
@@ -61,6 +67,47 @@ class Progress:
             if self._kind != "terminal":
                 # Wait ever longer where the total is unknown or the run is long.
                 self._every = min(300.0, max(self._every * 1.1, 1.0))
+
+    def failed(self, why: Exception) -> None:
+        """Note a failed attempt; it may be made again."""
+        self._failed += 1
+        self._why = " ".join(str(why).split())[:60]
+
+    def tick(self, waiting: float, stopping: bool) -> None:
+        """Show what goes on while no call ends: seconds of a pause that the server wants, a stop.
+
+        Parameters
+        ----------
+        waiting : float
+            Seconds until the next call may start, 0 if nothing is waited for.
+        stopping : bool
+            Whether the user has asked for the end.
+        """
+        self._waiting = waiting
+        if stopping and not self._said_stop:
+            self._said_stop = True
+            n = self.summary.flying
+            if n:
+                self.say(f"stopping: waiting for {n:,d} calls in flight; press Ctrl-C again to give them up")
+        if not self._show:
+            return
+        now = time.monotonic()
+        if self._kind == "log":
+            waits = waiting >= 5 and now - self._said_wait >= min(waiting, 60)
+            fails = self._failed > self._shown_failed and now - max(self._last, self._said_wait) >= 10
+            if waits or fails:
+                self._said_wait, self._shown_failed = now, self._failed
+                print(self.line(), file=sys.stderr, flush=True)
+        elif now - self._last >= 1.0:
+            self._last = now
+            self._emit()
+
+    def say(self, text: str) -> None:
+        """Show one line beside the progress, whether progress is shown or not."""
+        if self._bar is not None and self._kind == "terminal":
+            self._bar.write(text, file=sys.stderr)
+        else:
+            print(text, file=sys.stderr, flush=True)
 
     def _emit(self) -> None:
         if self._kind == "terminal" and self._bar is not None:
@@ -77,6 +124,12 @@ class Progress:
         parts = [f"cached {s.cached}"]
         parts += [f"{name} {s.by_status[k]}" for k, name in _WORDS.items() if s.by_status.get(k)]
         parts.append(f"${s.cost:.2f}" + ("+?" if s.unpriced else ""))
+        if s.flying:
+            parts.append(f"{s.flying} in flight")
+        if self._failed:
+            parts.append(f"{self._failed} attempts failed, last: {self._why}")
+        if self._waiting >= 1:
+            parts.append(f"waiting {self._waiting:.0f} s")
         return ", ".join(parts)
 
     def line(self) -> str:
@@ -91,6 +144,7 @@ class Progress:
         return f"{of} done ({self._counts()}), {_clock(seconds)}{left}"
 
     def __exit__(self, *exc: object) -> None:
+        self._waiting = 0.0
         if self._show and (self._shown_at < self._done or self._done == 0):
             self._emit()
         if self._bar is not None and self._kind == "terminal":

@@ -81,7 +81,7 @@ def stratified(
     Examples
     --------
     >>> stratified({"a": "style", "b": "style", "c": "semantic"}, 2)
-    ['b', 'c']
+    ['a', 'c']
     """
     from icgkit.taxonomy import CATEGORIES, SUBTYPES
 

@@ -35,7 +35,7 @@ def table(both: int, first: int, second: int, neither: int) -> list[tuple[bool |
 def test_by_hand() -> None:
     # 20 both, 5 a only, 10 b only, 15 neither of 50: p_o = 0.7; a = 0.5, b = 0.6, p_e = 0.5, kappa = 0.4.
     # PABAK = 0.4. q = 0.55, g = 0.495, AC1 = 0.205 / 0.505. alpha: N = 100, n1 = 55, d = 2*55*45/9900 = 0.5.
-    row = metrics.agreement(judges(table(20, 5, 10, 15)), n_resamples=200).row(0, named=True)
+    row = metrics.agreement(judges(table(20, 5, 10, 15)), ci=metrics.Bootstrap(200)).row(0, named=True)
     assert (row["raw"], row["kappa"], row["pabak"]) == pytest.approx((0.7, 0.4, 0.4))
     assert (row["ac1"], row["alpha"]) == pytest.approx((0.205 / 0.505, 1 - 0.3 / 0.5))
     assert (row["rate_a"], row["rate_b"], row["rate_gap"]) == pytest.approx((0.5, 0.6, -0.1))
@@ -60,7 +60,7 @@ def test_pairs_with_a_side_missing_are_left_out_and_counted() -> None:
 
 @pytest.mark.parametrize(("pairs", "undefined"), [(table(10, 0, 0, 0), True), (table(10, 1, 0, 0), False)])
 def test_one_class(pairs: list[tuple[bool | None, bool | None]], undefined: bool) -> None:
-    row = metrics.agreement(judges(pairs), n_resamples=100).row(0, named=True)
+    row = metrics.agreement(judges(pairs), ci=metrics.Bootstrap(100)).row(0, named=True)
     assert (row["kappa"] is None) == undefined
     assert row["raw"] is not None
     if undefined:
@@ -69,7 +69,9 @@ def test_one_class(pairs: list[tuple[bool | None, bool | None]], undefined: bool
 
 
 def test_nothing_in_common() -> None:
-    row = metrics.agreement(judges([(True, None), (None, False)]), n_resamples=50).row(0, named=True)
+    row = metrics.agreement(judges([(True, None), (None, False)]), ci=metrics.Bootstrap(50)).row(
+        0, named=True
+    )
     assert (row["raw"], row["status"]) == (None, "no pair with both verdicts")
 
 
@@ -87,20 +89,24 @@ def test_all_agree_fleiss() -> None:
     rows = pl.DataFrame(
         {"case_id": ["a", "a", "b", "b"], "node_id": "n", "annotator": ["x", "y"] * 2, "subtype": ["s"] * 4}
     )
-    row = metrics.fleiss(rows, n_resamples=50).row(0, named=True)
+    row = metrics.fleiss(rows, ci=metrics.Bootstrap(50)).row(0, named=True)
     assert (row["raw"], row["kappa"], row["ac1"]) == (1.0, None, None)
     assert "one category only" in row["status"]
-    nothing = metrics.fleiss(rows.with_columns(subtype=pl.lit(None, dtype=pl.String)), n_resamples=50)
+    nothing = metrics.fleiss(
+        rows.with_columns(subtype=pl.lit(None, dtype=pl.String)), ci=metrics.Bootstrap(50)
+    )
     assert nothing["status"][0] == "no item with two labels"
 
 
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.tuples(*[st.sampled_from([True, False, None])] * 2), min_size=1, max_size=30))
 def test_properties(pairs: list[tuple[bool | None, bool | None]]) -> None:
-    got = metrics.agreement(judges(pairs), n_resamples=40).row(0, named=True)
-    swapped = metrics.agreement(judges([(b, a) for a, b in pairs]), n_resamples=40).row(0, named=True)
+    got = metrics.agreement(judges(pairs), ci=metrics.Bootstrap(40)).row(0, named=True)
+    swapped = metrics.agreement(judges([(b, a) for a, b in pairs]), ci=metrics.Bootstrap(40)).row(
+        0, named=True
+    )
     flipped = judges(pairs).with_columns(~pl.col("found"))
-    relabelled = metrics.agreement(flipped, n_resamples=40).row(0, named=True)
+    relabelled = metrics.agreement(flipped, ci=metrics.Bootstrap(40)).row(0, named=True)
     for name in ("raw", "kappa", "pabak", "ac1", "alpha"):
         assert got[name] == pytest.approx(swapped[name])
         assert got[name] == pytest.approx(relabelled[name])
@@ -131,22 +137,22 @@ def test_matching_takes_any_order_and_any_gap() -> None:
         cell = want.setdefault(k[3], [0, 0, 0, 0, 0])
         other = said.get(tuple(k))
         cell[4 if other is None else 2 * (not found) + (not other)] += 1
-    for ci in (None, "bootstrap"):
-        got = metrics.agreement(pl.concat([a, b]), by="condition", ci=ci, n_resamples=20)  # type: ignore[arg-type]
+    for ci in (None, metrics.Bootstrap(20)):
+        got = metrics.agreement(pl.concat([a, b]), by="condition", ci=ci)
         assert got["condition"].to_list() == ["x", "y", None]
         for row in got.iter_rows(named=True):
             names = ["n_both", "n_a_only", "n_b_only", "n_neither", "n_missing"]
             assert [row[n] for n in names] == want[row["condition"]]
-    once = metrics.agreement(pl.concat([a, b]), by="condition", n_resamples=20)
-    assert metrics.agreement(pl.concat([b, a]), by="condition", n_resamples=20).equals(once)
+    once = metrics.agreement(pl.concat([a, b]), by="condition", ci=metrics.Bootstrap(20))
+    assert metrics.agreement(pl.concat([b, a]), by="condition", ci=metrics.Bootstrap(20)).equals(once)
 
 
 def test_keys_of_the_same_order_need_no_join_and_give_the_same() -> None:
     frame = judges(table(20, 5, 10, 15))
-    want = metrics.agreement(frame, n_resamples=50)
-    assert metrics.agreement(frame.sort("judge"), n_resamples=50).equals(want)
+    want = metrics.agreement(frame, ci=metrics.Bootstrap(50))
+    assert metrics.agreement(frame.sort("judge"), ci=metrics.Bootstrap(50)).equals(want)
     mixed = pl.concat([frame.filter(judge="a"), frame.filter(judge="b").reverse()])
-    assert metrics.agreement(mixed, n_resamples=50).equals(want)
+    assert metrics.agreement(mixed, ci=metrics.Bootstrap(50)).equals(want)
 
 
 def test_numbers_of_keys_stay_apart_beyond_64_bits() -> None:

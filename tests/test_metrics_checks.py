@@ -64,14 +64,14 @@ def test_fleiss_against_statsmodels_and_alpha_with_missing_labels() -> None:
         for i in range(40)
         for j in range(3)
     ]
-    got = metrics.fleiss(pl.DataFrame(rows), n_resamples=200).row(0, named=True)
+    got = metrics.fleiss(pl.DataFrame(rows), ci=metrics.Bootstrap(200)).row(0, named=True)
     assert got["kappa"] == pytest.approx(fleiss_kappa(aggregate_raters(table)[0]), abs=1e-12)
     holes = table.astype(float)
     holes[::5, 0] = np.nan
     some = pl.DataFrame(rows).with_columns(
         subtype=pl.Series([None if np.isnan(v) else f"s{int(v)}" for v in holes.ravel()], dtype=pl.String)
     )
-    got = metrics.fleiss(some, n_resamples=200).row(0, named=True)
+    got = metrics.fleiss(some, ci=metrics.Bootstrap(200)).row(0, named=True)
     assert got["kappa"] is None
     assert "different numbers of labels" in got["status"]
     assert got["alpha"] == pytest.approx(
@@ -92,7 +92,7 @@ def test_fleiss_of_the_original_paper() -> None:
             {"case_id": f"p{i}", "node_id": "n", "annotator": f"r{j}", "subtype": f"d{k}"}
             for j, k in enumerate(labels)
         ]
-    got = metrics.fleiss(pl.DataFrame(rows), n_resamples=100).row(0, named=True)
+    got = metrics.fleiss(pl.DataFrame(rows), ci=metrics.Bootstrap(100)).row(0, named=True)
     assert got["kappa"] == pytest.approx(0.430, abs=5e-4)
 
 
@@ -106,7 +106,7 @@ def test_ranks_tests_and_effects_against_scipy_statsmodels_pingouin() -> None:
     x, y = rng.integers(0, 5, 30), rng.random(30)
     ours = metrics.spearman(pl.DataFrame({"x": x, "y": y}), "x", "y").row(0, named=True)
     theirs = stats.spearmanr(x, y)
-    assert (ours["rho"], ours["p_value"]) == pytest.approx((theirs.statistic, theirs.pvalue), abs=1e-12)
+    assert (ours["estimate"], ours["p_value"]) == pytest.approx((theirs.statistic, theirs.pvalue), abs=1e-12)
     permuted = stats.permutation_test(
         (y,),
         lambda v: stats.spearmanr(x, v).statistic,
@@ -125,8 +125,10 @@ def test_ranks_tests_and_effects_against_scipy_statsmodels_pingouin() -> None:
     assert row["p_exact"] == pytest.approx(mcnemar(cells, exact=True).pvalue, abs=1e-12)
     wide = one.pivot("condition", index=["case_id", "node_id"], values="found")
     a, b = (wide[c].cast(pl.Float64).to_numpy() for c in ("direct", "oracle"))
-    got = metrics.cohens_d(one, targets=["oracle"], n_resamples=200).row(0, named=True)
-    assert got["d"] == pytest.approx(pingouin.compute_effsize(b, a, paired=True, eftype="cohen"), abs=1e-12)
+    got = metrics.cohens_d(one, targets=["oracle"], ci=metrics.Bootstrap(200)).row(0, named=True)
+    assert got["estimate"] == pytest.approx(
+        pingouin.compute_effsize(b, a, paired=True, eftype="cohen"), abs=1e-12
+    )
 
 
 def test_bootstrap_against_arch() -> None:
@@ -142,6 +144,6 @@ def test_bootstrap_against_arch() -> None:
     ends = IIDBootstrap(table, seed=np.random.default_rng(0)).conf_int(
         lambda t: t.mean(axis=0), reps=5000, method="percentile"
     )
-    ours = metrics.recall(one.filter(pl.col("condition") != "cot"), n_resamples=20_000)
+    ours = metrics.recall(one.filter(pl.col("condition") != "cot"), ci=metrics.Bootstrap(20_000))
     assert ours["low"].to_numpy() == pytest.approx(ends[0], abs=0.01)
     assert ours["high"].to_numpy() == pytest.approx(ends[1], abs=0.01)

@@ -51,8 +51,8 @@ def as_pandas_with_nan(frame: pl.DataFrame) -> Any:
 
 @pytest.mark.parametrize("convert", [pl.DataFrame.lazy, Arrow, as_pandas, as_pandas_with_nan])
 def test_every_kind_of_frame(convert: Any) -> None:
-    want = metrics.recall(FRAME, n_resamples=100)
-    assert metrics.recall(convert(FRAME), n_resamples=100).equals(want)
+    want = metrics.recall(FRAME, ci=metrics.Bootstrap(100))
+    assert metrics.recall(convert(FRAME), ci=metrics.Bootstrap(100)).equals(want)
 
 
 def test_other_things_are_refused_by_name() -> None:
@@ -63,7 +63,7 @@ def test_other_things_are_refused_by_name() -> None:
     with pytest.raises(UnknownName, match="did you mean 'macro'"):
         metrics.recall(FRAME, average="makro")  # type: ignore[arg-type]
     with pytest.raises(SchemaError, match="level"):
-        metrics.recall(FRAME, level=95)
+        metrics.recall(FRAME, ci=metrics.Bootstrap(level=95))
 
 
 def test_nan_of_polars_is_an_error() -> None:
@@ -88,18 +88,18 @@ def test_batches_count_as_groups_do(by: list[str], monkeypatch: pytest.MonkeyPat
 def test_several_datasets_keep_their_cases_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     two = pl.concat([FRAME, FRAME.with_columns(dataset=pl.lit("e"), found=pl.lit(True))])
     by = ["dataset", "condition"]
-    want = metrics.recall(two, by=by, pooling="pooled", n_resamples=100)
+    want = metrics.recall(two, by=by, pooling="pooled", ci=metrics.Bootstrap(100))
     assert want["n_cases"].to_list() == [3, 3]
     # Scored case-model pairs of d: 1, 0, 1, 1, 0; of e all 1.
     assert want["estimate"].to_list() == pytest.approx([0.6, 1.0])
     monkeypatch.setattr(_sums, "BATCH", 1)
-    assert metrics.recall(two.lazy(), by=by, pooling="pooled", n_resamples=100).equals(want)
+    assert metrics.recall(two.lazy(), by=by, pooling="pooled", ci=metrics.Bootstrap(100)).equals(want)
 
 
 def test_too_many_cells_fall_back_to_grouping(monkeypatch: pytest.MonkeyPatch) -> None:
-    want = metrics.recall(FRAME, n_resamples=100)
+    want = metrics.recall(FRAME, ci=metrics.Bootstrap(100))
     monkeypatch.setattr(_sums, "DENSE", 1)
-    assert metrics.recall(FRAME.lazy(), n_resamples=100).equals(want)
+    assert metrics.recall(FRAME.lazy(), ci=metrics.Bootstrap(100)).equals(want)
 
 
 def test_import_loads_neither_scipy_nor_statsmodels_nor_pandas() -> None:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from icgkit import metrics
 from icgkit.errors import SchemaError
 
-# 1000 decisions: judge says yes to 500. Labelled 100: 40 truly yes (judge 36 yes), 60 no (judge 6 yes).
-# Se = 0.9, Sp = 0.9, Rogan-Gladen (0.5 + 0.9 - 1) / 0.8 = 0.5.
-JUDGED = pl.DataFrame({"case_id": [f"c{i}" for i in range(1000)], "found": [i % 2 == 0 for i in range(1000)]})
+# 1000 decisions without label: judge says yes to 500. 100 with one: 40 truly yes (judge 36 yes), 60 no
+# (judge 6 yes). Se = 0.9, Sp = 0.9, p = 542 / 1100, Rogan-Gladen (p + 0.9 - 1) / 0.8.
+REST = pl.DataFrame({"case_id": [f"c{i}" for i in range(1000)], "found": [i % 2 == 0 for i in range(1000)]})
 LABELLED = pl.DataFrame(
     {
         "case_id": [f"x{i}" for i in range(100)],
@@ -21,6 +21,7 @@ LABELLED = pl.DataFrame(
         "gold": [True] * 40 + [False] * 60,
     }
 )
+JUDGED = pl.concat([REST, LABELLED.drop("gold")])
 
 
 def by_name(frame: pl.DataFrame) -> dict[str, dict[str, object]]:
@@ -28,20 +29,23 @@ def by_name(frame: pl.DataFrame) -> dict[str, dict[str, object]]:
 
 
 def test_correction_by_hand() -> None:
-    got = by_name(metrics.corrected(JUDGED, LABELLED, by=(), n_resamples=400))
-    assert got["judge"]["estimate"] == pytest.approx(0.5)
+    got = by_name(metrics.corrected(JUDGED, LABELLED, by=(), ci=metrics.Bootstrap(400)))
+    assert got["judge"]["estimate"] == pytest.approx(542 / 1100)
     assert got["labels"]["estimate"] == pytest.approx(0.4)
-    assert got["rogan_gladen"]["estimate"] == pytest.approx(0.5)
+    assert got["rogan_gladen"]["estimate"] == pytest.approx((542 / 1100 - 0.1) / 0.8)
     assert (got["rogan_gladen"]["sensitivity"], got["rogan_gladen"]["specificity"]) == pytest.approx(
         (0.9, 0.9)
     )
-    # Prediction-powered: 0.5 + mean(y - f) = 0.5 + (40 - 42) / 100. Variances of independent rows with
-    # the n / (n - 1) of clusters: 0.25 / 999 and (0.1 - 0.0004) / 99.
+    # Prediction-powered: 0.5 + mean(y - f) = 0.5 + (40 - 42) / 100. Every case is a cluster: squares add up
+    # to 0.25 / 1000 and (0.1 - 0.0004) / 100, times 1100 / 1099; 100 labelled clusters.
     row = got["prediction_powered"]
     assert row["estimate"] == pytest.approx(0.48)
-    assert row["width"] == pytest.approx(2 * 1.959964 * (0.25 / 999 + 0.0996 / 99) ** 0.5, rel=1e-6)
-    # Tuning: cov = 0.36 - 0.4 * 0.42, var = 0.42 * 0.58, t = cov / (var * 1.1).
-    assert got["prediction_powered_tuned"]["tuning"] == pytest.approx(0.192 / (0.2436 * 1.1))
+    assert row["width"] == pytest.approx(
+        2 * 1.9842169515 * ((0.25 / 1000 + 0.0996 / 100) * 1100 / 1099) ** 0.5, rel=1e-6
+    )
+    # Tuning: cov = 0.36 - 0.4 * 0.42 among the labelled, var of all 1100 verdicts, t = cov / (var * 1.1).
+    var = 542 / 1100 * 558 / 1100 * 1100 / 1099
+    assert got["prediction_powered_tuned"]["tuning"] == pytest.approx(0.192 / (var * 1.1))
     assert got["prediction_powered_tuned"]["width"] < got["labels"]["width"]
     assert all(got[m]["width_ratio"] > 1 for m in ("labels", "rogan_gladen", "prediction_powered"))
 
@@ -53,24 +57,26 @@ def test_correction_recovers_the_truth_of_a_biased_judge() -> None:
     frame = pl.DataFrame({"case_id": [f"c{i // 2}" for i in range(20_000)], "node_id": [f"n{i % 2}" for i in range(20_000)],
                           "found": said})  # fmt: skip
     labels = frame.head(4000).with_columns(gold=pl.Series(real[:4000]))
-    got = by_name(metrics.corrected(frame, labels, by=(), n_resamples=400))
+    got = by_name(metrics.corrected(frame, labels, by=(), ci=metrics.Bootstrap(400)))
     assert not got["judge"]["low"] <= 0.3 <= got["judge"]["high"]
     for name in ("labels", "rogan_gladen", "prediction_powered", "prediction_powered_tuned"):
         assert got[name]["low"] <= 0.3 <= got[name]["high"]
 
 
 def test_correction_edges() -> None:
-    one = by_name(metrics.corrected(JUDGED, LABELLED.head(40), by=(), n_resamples=50))
+    one = by_name(metrics.corrected(JUDGED, LABELLED.head(40), by=(), ci=metrics.Bootstrap(50)))
     assert one["rogan_gladen"]["estimate"] is None
     assert one["rogan_gladen"]["status"] == "labels have one class only"
-    noise = LABELLED.with_columns(found=~pl.col("found"))
+    noise = LABELLED.with_columns(gold=~pl.col("gold"))
     assert (
         "tells nothing"
-        in by_name(metrics.corrected(JUDGED, noise, by=(), n_resamples=50))["rogan_gladen"]["status"]
+        in by_name(metrics.corrected(JUDGED, noise, by=(), ci=metrics.Bootstrap(50)))["rogan_gladen"][
+            "status"
+        ]
     )
-    none = by_name(metrics.corrected(JUDGED, LABELLED.clear(), by=(), n_resamples=50))
+    none = by_name(metrics.corrected(JUDGED, LABELLED.clear(), by=(), ci=metrics.Bootstrap(50)))
     assert none["labels"]["status"] == "0 labelled clusters: too few"
-    assert none["judge"]["estimate"] == pytest.approx(0.5)
+    assert none["judge"]["estimate"] == pytest.approx(542 / 1100)
     empty = JUDGED.with_columns(found=pl.lit(None, dtype=pl.Boolean))
     assert by_name(metrics.corrected(empty, LABELLED, by=()))["judge"]["status"] == "nothing scored"
 
@@ -119,17 +125,21 @@ STEPS = pl.DataFrame(
 
 
 def test_utility_by_hand() -> None:
-    got = metrics.utility(FOUND, STEPS, ratios=[1.0, 2.0, 4.0], n_resamples=50)
+    got = metrics.utility(FOUND, STEPS, by=(), ratios=[1.0, 2.0, 4.0], ci=metrics.Bootstrap(50))
     best = got.filter("best").select("ratio", "condition").rows()
     assert best[0] == (1.0, "x")
     assert best[2] == (4.0, "y")
     at_two = got.filter(ratio=2.0)["estimate"].to_list()
     assert at_two == pytest.approx([1.0, 1.0])
     with pytest.raises(SchemaError, match="no condition has both"):
-        metrics.utility(FOUND, STEPS.with_columns(condition=pl.lit("z")))
-    assert metrics.utility(FOUND.with_columns(found=pl.lit(None, dtype=pl.Boolean)), STEPS).is_empty()
+        metrics.utility(FOUND, STEPS.with_columns(condition=pl.lit("z")), by=())
+    none = metrics.utility(
+        FOUND.with_columns(found=pl.lit(None, dtype=pl.Boolean)), STEPS, by=(), ratios=[1.0]
+    )
+    assert none["estimate"].to_list() == [None, None]
+    assert none["status"].to_list() == ["no response judged for both"] * 2
     with pytest.raises(SchemaError, match="ratios"):
-        metrics.utility(FOUND, STEPS, ratios=[0.0])
+        metrics.utility(FOUND, STEPS, by=(), ratios=[0.0])
 
 
 def test_power_edges_and_inverse() -> None:
@@ -156,13 +166,13 @@ def test_power_by_simulation_agrees_with_the_closed_form() -> None:
             pl.DataFrame({"case_id": cases, "condition": ["oracle"] * 300, "found": after}),
         ]
     )
-    sd = metrics.case_sd(pilot)["sd"][0]
-    drawn = metrics.power_from_pilot(pilot, cases=100, effect=0.1, n_studies=2000)["power"][0]
+    sd = metrics.case_sd(pilot, by=())["sd"][0]
+    drawn = metrics.power_from_pilot(pilot, cases=100, effect=0.1, ci=metrics.Bootstrap(2000))["estimate"][0]
     closed = metrics.power_difference(effect=0.1, sd=sd, cases=100)["power"][0]
     assert drawn == pytest.approx(closed, abs=0.03)
     kappa = metrics.power_kappa(kappa=0.7, null=0.5, rate_a=0.6, pairs=200).row(0, named=True)
     assert kappa["power_simulated"] == pytest.approx(kappa["power"], abs=0.04)
-    assert metrics.power_from_pilot(pilot.filter(case_id="c1"), cases=10)["power"][0] is None
+    assert metrics.power_from_pilot(pilot.filter(case_id="c1"), cases=10)["estimate"][0] is None
 
 
 @settings(deadline=None, max_examples=25)

@@ -51,14 +51,16 @@ def test_random_signs_come_near_all_patterns(monkeypatch: pytest.MonkeyPatch) ->
     rows = paired([(False, True)] * 9 + [(True, False)] * 3)
     exact = metrics.permutation(rows)["p_value"][0]
     monkeypatch.setattr(module, "EXACT", 2)
-    assert metrics.permutation(rows, n_resamples=20_000)["p_value"][0] == pytest.approx(exact, abs=0.01)
+    assert metrics.permutation(rows, ci=metrics.Bootstrap(20_000))["p_value"][0] == pytest.approx(
+        exact, abs=0.01
+    )
 
 
 def test_cohens_d_by_hand() -> None:
     # direct 1/2, oracle 3/4 over 4 pairs: variances 1/3 and 1/4, d = (1/4) / sqrt(7/24).
     rows = paired([(False, True), (False, True), (True, True), (True, False)])
-    row = metrics.cohens_d(rows, n_resamples=300).row(0, named=True)
-    assert row["d"] == pytest.approx(0.25 / (7 / 24) ** 0.5)
+    row = metrics.cohens_d(rows, ci=metrics.Bootstrap(300)).row(0, named=True)
+    assert row["estimate"] == pytest.approx(0.25 / (7 / 24) ** 0.5)
     assert row["d_z"] == pytest.approx(0.25 / (11 / 12) ** 0.5)  # differences 1, 1, 0, -1
 
 
@@ -66,7 +68,7 @@ def test_degenerate_pairs_say_why() -> None:
     same = paired([(True, True)] * 5)
     assert metrics.mcnemar(same).row(0, named=True)["status"] == "no discordant pairs"
     assert metrics.permutation(same)["status"][0] == "no cluster differs: p undefined"
-    assert metrics.cohens_d(same, n_resamples=50)["status"][0] == "both sides constant: d undefined"
+    assert metrics.cohens_d(same, ci=metrics.Bootstrap(50))["status"][0] == "both sides constant: d undefined"
     none = paired([(None, True)] * 3)
     assert metrics.mcnemar(none)["status"][0] == "no complete pairs"
     assert metrics.mcnemar(none)["estimate"][0] is None
@@ -82,10 +84,10 @@ def test_plan_tests_put_everything_side_by_side() -> None:
     plans = HAND.rename({"found": "satisfied"}).with_columns(
         pl.col("condition").replace("direct", "plan_direct")
     )
-    row = metrics.plan_tests(plans, n_resamples=200).row(0, named=True)
+    row = metrics.plan_tests(plans, ci=metrics.Bootstrap(200)).row(0, named=True)
     assert row["p_exact"] == pytest.approx(0.125)
     assert row["p_permutation"] == pytest.approx(0.125)  # one node a case: both are the sign test
-    assert row["status"] == "ok"
+    assert row["status"] == "10 clusters: interval likely too narrow"
     assert metrics.satisfaction(plans, ci=None)["estimate"].to_list() == pytest.approx([10 / 11, 4 / 10])
 
 
@@ -99,7 +101,10 @@ def test_swapping_the_sides_changes_only_the_sign(pairs: list[tuple[bool, bool]]
         for name in names:
             assert one[name][0] == pytest.approx(two[name][0])
         assert one["estimate"][0] == pytest.approx(-two["estimate"][0])
-    one, two = metrics.cohens_d(there, n_resamples=50), metrics.cohens_d(back, n_resamples=50)
-    assert (one["d"][0] is None) == (two["d"][0] is None)
-    if one["d"][0] is not None:
-        assert one["d"][0] == pytest.approx(-two["d"][0])
+    one, two = (
+        metrics.cohens_d(there, ci=metrics.Bootstrap(50)),
+        metrics.cohens_d(back, ci=metrics.Bootstrap(50)),
+    )
+    assert (one["estimate"][0] is None) == (two["estimate"][0] is None)
+    if one["estimate"][0] is not None:
+        assert one["estimate"][0] == pytest.approx(-two["estimate"][0])

@@ -34,8 +34,8 @@ def test_precision_interval_counts_cases_as_statsmodels_would_cluster_them() -> 
             "valid": [i < 7 for i in range(10) for _ in range(20)],
         }
     )
-    many = metrics.precision(rows, by=(), n_resamples=4000).row(0, named=True)
-    few = metrics.precision(rows.unique(), by=(), n_resamples=4000).row(0, named=True)
+    many = metrics.precision(rows, by=(), ci=metrics.Bootstrap(4000)).row(0, named=True)
+    few = metrics.precision(rows.unique(), by=(), ci=metrics.Bootstrap(4000)).row(0, named=True)
     assert (many["low"], many["high"]) == pytest.approx((few["low"], few["high"]))
 
 

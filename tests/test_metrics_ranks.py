@@ -14,9 +14,9 @@ from icgkit.errors import SchemaError
 def test_spearman_by_hand() -> None:
     # Ranks 1 2 3 4 against 1 3 2 4: differences 0 1 1 0, rho = 1 - 6 * 2 / (4 * 15) = 0.8.
     row = metrics.spearman(
-        pl.DataFrame({"x": [1, 2, 3, 4], "y": [10, 30, 20, 40]}), "x", "y", n_resamples=200
+        pl.DataFrame({"x": [1, 2, 3, 4], "y": [10, 30, 20, 40]}), "x", "y", ci=metrics.Bootstrap(200)
     )
-    assert row["rho"][0] == pytest.approx(0.8)
+    assert row["estimate"][0] == pytest.approx(0.8)
 
 
 @pytest.mark.parametrize(
@@ -24,22 +24,22 @@ def test_spearman_by_hand() -> None:
     [
         ([1.0, 1.0, 1.0, 1.0], "x constant: undefined"),
         ([1.0, None, None, 2.0], "2 pairs: too few"),
-        ([1.0, 2.0, 3.0, 4.0], "perfect: no interval"),
+        ([1.0, 2.0, 3.0, 4.0], "perfect: no interval, no t approximation"),
     ],
 )
 def test_spearman_edges(x: list[float | None], status: str) -> None:
-    row = metrics.spearman(pl.DataFrame({"x": x, "y": [1.0, 2.0, 3.0, 4.0]}), "x", "y", n_resamples=50).row(
-        0, named=True
-    )
+    row = metrics.spearman(
+        pl.DataFrame({"x": x, "y": [1.0, 2.0, 3.0, 4.0]}), "x", "y", ci=metrics.Bootstrap(50)
+    ).row(0, named=True)
     assert row["status"] == status
     assert row["low"] is None
-    assert (row["rho"] is None) == ("perfect" not in status)
+    assert (row["estimate"] is None) == ("perfect" not in status)
 
 
 def test_nulls_are_dropped_in_pairs_and_counted_nan_is_refused() -> None:
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, None], "y": [1.0, 3.0, 2.0, 9.0]})
-    row = metrics.spearman(frame, "x", "y", n_resamples=50).row(0, named=True)
-    assert (row["n"], row["n_missing"]) == (3, 1)
+    row = metrics.spearman(frame, "x", "y", ci=metrics.Bootstrap(50)).row(0, named=True)
+    assert (row["n_scored"], row["n_missing"]) == (3, 1)
     with pytest.raises(SchemaError, match="NaN"):
         metrics.spearman(frame.with_columns(x=pl.lit(float("nan"))), "x", "y")
 

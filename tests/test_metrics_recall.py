@@ -76,7 +76,7 @@ def test_interval_agrees_with_scipy() -> None:
     )
     per_case = rows.group_by("case_id", maintain_order=True).agg(pl.col("found").mean())["found"].to_numpy()
     other = stats.bootstrap((per_case,), np.mean, method="percentile", n_resamples=20_000, rng=rng)
-    ours = metrics.recall(rows, n_resamples=20_000).row(0, named=True)
+    ours = metrics.recall(rows, ci=metrics.Bootstrap(20_000)).row(0, named=True)
     assert ours["low"] == pytest.approx(other.confidence_interval.low, abs=0.006)
     assert ours["high"] == pytest.approx(other.confidence_interval.high, abs=0.006)
 
@@ -84,7 +84,7 @@ def test_interval_agrees_with_scipy() -> None:
 def test_wilson_agrees_with_statsmodels() -> None:
     from statsmodels.stats.proportion import proportion_confint
 
-    row = metrics.recall(HAND, average="micro", ci="wilson").row(0, named=True)
+    row = metrics.recall(HAND, average="micro", ci=metrics.Wilson()).row(0, named=True)
     assert (row["low"], row["high"]) == pytest.approx(proportion_confint(3, 5, method="wilson"))
 
 
@@ -97,20 +97,20 @@ def test_wilson_agrees_with_statsmodels() -> None:
 )
 def test_degenerate_cells_say_why(found: list[bool | None], status: str) -> None:
     rows = judged([(c, "m", "direct", f) for c, f in zip("ab", found, strict=True)])
-    row = metrics.recall(rows, n_resamples=B).row(0, named=True)
+    row = metrics.recall(rows, ci=metrics.Bootstrap(B)).row(0, named=True)
     assert row["status"].startswith(status)
     assert (row["estimate"] is None) == (found[0] is None)
     assert row["low"] is None or 0 < row["low"] < 1
 
 
 def test_one_case_has_no_interval() -> None:
-    row = metrics.recall(HAND.filter(pl.col("case_id") == "a"), n_resamples=B).row(0, named=True)
+    row = metrics.recall(HAND.filter(pl.col("case_id") == "a"), ci=metrics.Bootstrap(B)).row(0, named=True)
     assert (row["estimate"], row["low"], row["status"]) == (0.5, None, "one cluster: no interval")
 
 
 def test_empty_frame_gives_an_empty_table() -> None:
-    assert metrics.recall(HAND.clear(), n_resamples=B).height == 0
-    row = metrics.recall(HAND.clear(), by=(), pooling="pooled", n_resamples=B).row(0, named=True)
+    assert metrics.recall(HAND.clear(), ci=metrics.Bootstrap(B)).height == 0
+    row = metrics.recall(HAND.clear(), by=(), pooling="pooled", ci=metrics.Bootstrap(B)).row(0, named=True)
     assert (row["estimate"], row["low"], row["status"]) == (None, None, "no rows")
 
 
@@ -124,21 +124,21 @@ def test_cluster_above_the_case() -> None:
     rows = HAND.with_columns(
         source=pl.when(pl.col("case_id") == "c").then(pl.lit("t")).otherwise(pl.lit("s"))
     )
-    row = metrics.recall(rows, cluster="source", n_resamples=B).row(0, named=True)
+    row = metrics.recall(rows, ci=metrics.Bootstrap(B, cluster="source")).row(0, named=True)
     assert row["estimate"] == pytest.approx(0.5)
     split = HAND.with_columns(source=pl.Series(list("stssts")))
     with pytest.raises(SchemaError, match="several clusters"):
-        metrics.recall(split, cluster="source")
+        metrics.recall(split, ci=metrics.Bootstrap(cluster="source"))
 
 
 def test_every_kind_of_frame_gives_the_same() -> None:
-    want = metrics.recall(HAND, n_resamples=B)
+    want = metrics.recall(HAND, ci=metrics.Bootstrap(B))
     for other in (HAND.lazy(), HAND.with_columns(pl.col("found").cast(pl.Int8))):
-        assert metrics.recall(other, n_resamples=B).equals(want)
+        assert metrics.recall(other, ci=metrics.Bootstrap(B)).equals(want)
     import pandas as pd
 
     frame = pd.DataFrame(HAND.to_dict(as_series=False))
-    assert metrics.recall(frame, n_resamples=B).equals(want)
+    assert metrics.recall(frame, ci=metrics.Bootstrap(B)).equals(want)
 
 
 def test_other_values_than_yes_and_no_are_refused() -> None:
@@ -151,16 +151,16 @@ def test_other_values_than_yes_and_no_are_refused() -> None:
 def test_batches_agree_with_grouping(monkeypatch: pytest.MonkeyPatch) -> None:
     from icgkit.metrics import _sums
 
-    want = metrics.recall(HAND, n_resamples=B)
+    want = metrics.recall(HAND, ci=metrics.Bootstrap(B))
     monkeypatch.setattr(_sums, "BATCH", 2)
-    assert metrics.recall(HAND.lazy(), n_resamples=B).equals(want)
+    assert metrics.recall(HAND.lazy(), ci=metrics.Bootstrap(B)).equals(want)
 
 
 PAIR = pl.concat([HAND, HAND.with_columns(condition=pl.lit("oracle"), found=pl.lit(True))])
 
 
 def test_gap_by_hand() -> None:
-    row = metrics.gap(PAIR, n_resamples=B).row(0, named=True)
+    row = metrics.gap(PAIR, ci=metrics.Bootstrap(B)).row(0, named=True)
     assert row["estimate"] == pytest.approx(0.5)  # 1 - 1/2
     assert row["low"] < 0.5 < row["high"]
     assert (row["reference"], row["target"], row["n_cases"]) == ("direct", "oracle", 3)
@@ -176,9 +176,9 @@ def test_gap_keeps_the_pairing() -> None:
         k = 2 + i % 7
         for j in range(10):
             rows += [(f"c{i}", "m", "direct", j < k), (f"c{i}", "m", "oracle", j <= k + (i % 2))]
-    row = metrics.gap(judged(rows), n_resamples=2000).row(0, named=True)
+    row = metrics.gap(judged(rows), ci=metrics.Bootstrap(2000)).row(0, named=True)
     assert row["high"] - row["low"] < 0.05
-    one = metrics.recall(judged(rows), n_resamples=2000)
+    one = metrics.recall(judged(rows), ci=metrics.Bootstrap(2000))
     assert (one["high"] - one["low"]).min() > 0.1
 
 
@@ -193,11 +193,13 @@ def test_shared_cases_only() -> None:
 
 def test_spread_and_ratio_by_hand() -> None:
     rows = pl.concat([HAND, HAND.with_columns(model=pl.lit("k"), found=pl.lit(True))])
-    row = metrics.spread(rows, n_resamples=B).row(0, named=True)
+    row = metrics.spread(rows, ci=metrics.Bootstrap(B)).row(0, named=True)
     assert (row["lowest"], row["highest"], row["estimate"]) == ("m", "k", 0.5)
-    row = metrics.ratio(rows, over="model", n_resamples=B).row(0, named=True)
+    row = metrics.ratio(rows, over="model", ci=metrics.Bootstrap(B)).row(0, named=True)
     assert row["estimate"] == pytest.approx(1 / 0.6)
-    zero = metrics.ratio(rows.with_columns(found=pl.col("model") == "k"), over="model", n_resamples=B)
+    zero = metrics.ratio(
+        rows.with_columns(found=pl.col("model") == "k"), over="model", ci=metrics.Bootstrap(B)
+    )
     assert zero["estimate"].to_list() == [None]
     assert "lowest rate is 0" in zero["status"][0]
 
@@ -214,10 +216,10 @@ studies = st.lists(
 @given(studies, st.randoms())
 def test_properties(rows: list[tuple[str, str, str, bool | None]], random: object) -> None:
     frame = judged(rows)
-    want = metrics.recall(frame, average=("macro", "micro"), n_resamples=50)
+    want = metrics.recall(frame, average=("macro", "micro"), ci=metrics.Bootstrap(50))
     shuffled = list(rows)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert metrics.recall(judged(shuffled), average=("macro", "micro"), n_resamples=50).equals(want)
+    assert metrics.recall(judged(shuffled), average=("macro", "micro"), ci=metrics.Bootstrap(50)).equals(want)
     for row in want.iter_rows(named=True):
         assert not any(isinstance(v, float) and math.isnan(v) for v in row.values())
         if row["low"] is not None:
@@ -239,7 +241,9 @@ def test_equal_cases_make_macro_and_micro_equal(cases: list[list[bool | None]]) 
 def test_rows_doubled_inside_cases_add_no_certainty(rows: list[tuple[str, str, str, bool | None]]) -> None:
     frame = judged(rows)
     columns = ["estimate", "low", "high"]
-    once = metrics.recall(frame, average="micro", n_resamples=50).select(columns)
-    twice = metrics.recall(pl.concat([frame, frame]), average="micro", n_resamples=50).select(columns)
+    once = metrics.recall(frame, average="micro", ci=metrics.Bootstrap(50)).select(columns)
+    twice = metrics.recall(pl.concat([frame, frame]), average="micro", ci=metrics.Bootstrap(50)).select(
+        columns
+    )
     for name in columns:
         assert twice[name].to_list() == pytest.approx(once[name].to_list())

@@ -67,7 +67,7 @@ def test_shipped_cache_is_near_the_published_figures_and_small() -> None:
         judge="claude-sonnet-4.6 (simulated)", condition="direct"
     )
     frame = frame.filter(~pl.col("model").str.starts_with("glm"))
-    row = metrics.recall(frame, by="condition", pooling="mean_over_models", n_resamples=1000).row(
+    row = metrics.recall(frame, by="condition", pooling="mean_over_models", ci=metrics.Bootstrap(1000)).row(
         0, named=True
     )
     assert row["low"] - 0.02 < 0.461 < row["high"] + 0.02

@@ -81,17 +81,18 @@ def _tested(
 ) -> pl.DataFrame:  # fmt: skip
     import polars as pl
 
-    from icgkit.metrics import differences, mcnemar, permutation
+    from icgkit.metrics import Bootstrap, differences, mcnemar, permutation
 
     by = list(by)
     slim = frame.select(*dict.fromkeys([*by, over, "found"]), pl.col(unit).alias("case_id"))
     options: dict[str, Any] = {"reference": reference, "targets": targets, "by": by, "over": over}
-    exact = mcnemar(slim, on=["case_id"], **options)
-    flips = permutation(slim, on=["case_id"], n_resamples=n_resamples, seed=seed, **options)
-    ends = differences(slim, average="micro", pooling=None, n_resamples=n_resamples, seed=seed, **options)
+    options["ci"] = Bootstrap(n_resamples, seed)
+    exact = mcnemar(slim, on=["case_id"], **{k: v for k, v in options.items() if k != "ci"})
+    flips = permutation(slim, on=["case_id"], **options)
+    ends = differences(slim, average="micro", pooling=None, **options)
     keys = [*by, "target"]
     return (
-        exact.drop("method", "p_exact", "n_both", "n_neither")
+        exact.drop("method", "p_exact", "p_value", "n_both", "n_neither")
         .join(ends.select(*keys, "low", "high"), on=keys, how="left", maintain_order="left")
         .join(flips.select(*keys, p_permutation="p_value"), on=keys, how="left", maintain_order="left")
         .select(
@@ -194,7 +195,7 @@ def judge_quality(
     """
     import polars as pl
 
-    from icgkit.metrics import agreement, fleiss
+    from icgkit.metrics import Bootstrap, agreement, fleiss
 
     people = labels.filter(pl.col("rater") != judge)
     machine = labels.filter(pl.col("rater") == judge)
@@ -214,7 +215,7 @@ def judge_quality(
         found=pl.when(pl.col("yes") != pl.col("no")).then(pl.col("yes") > pl.col("no")),
     )  # fmt: skip
     both = pl.concat([machine.select(case_id="item", judge=pl.lit("judge"), found="label"), majority])
-    got = agreement(both, judges=["judge", "majority"], n_resamples=n_resamples, seed=seed).row(0, named=True)
+    got = agreement(both, judges=["judge", "majority"], ci=Bootstrap(n_resamples, seed)).row(0, named=True)
     row: dict[str, Any] = {"n_items": got["n_pairs"], "n_missing": labels["item"].n_unique() - got["n_pairs"]}
     for name, key in (("agreement", "raw"), ("kappa", "kappa")):
         row |= {name: got[key], f"{name}_low": got[f"{key}_low"], f"{name}_high": got[f"{key}_high"]}
@@ -223,9 +224,7 @@ def judge_quality(
     row |= {"n_annotators": people["rater"].n_unique(), "fleiss": None, "pairwise": None, "unanimous": None}
     if several:
         words = people.with_columns(pl.col("label").cast(pl.String))
-        among = fleiss(words, category="label", rater="rater", item="item", n_resamples=200, seed=seed).row(
-            0, named=True
-        )
+        among = fleiss(words, category="label", rater="rater", item="item", ci=None).row(0, named=True)
         row |= {"fleiss": among["kappa"], "pairwise": among["raw"], "unanimous": votes["one"].mean()}
     row["status"] = got["status"] if several else f"{got['status']}; one annotator"
     return pl.DataFrame([row], infer_schema_length=None).with_columns(

@@ -87,7 +87,7 @@ def rates(
     """
     import polars as pl
 
-    from icgkit.metrics import recall
+    from icgkit.metrics import Wilson, recall
 
     halves = {
         m: ~pl.col("feasible") if m in ("D_strict", "D_lenient") else pl.col("feasible") for m in MEASURES
@@ -116,9 +116,8 @@ def rates(
             part.select("case_id", "value", "_cell"),
             by=("_cell",),
             average="micro",
-            ci="wilson",
+            ci=Wilson(level),
             value="value",
-            level=level,
         )
         bounds.append(got.select("_cell", pl.col(side)))
     cell = pl.concat_str([pl.col(b) for b in (*by, "measure")], separator="\x1f")

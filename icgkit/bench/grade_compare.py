@@ -44,7 +44,7 @@ def compare_instructions(
     """
     import polars as pl
 
-    from icgkit.metrics import mcnemar, permutation
+    from icgkit.metrics import Bootstrap, mcnemar, permutation
 
     by = [by] if isinstance(by, str) else list(by)
     known = samples[over].unique().to_list() if over in samples.columns else []
@@ -86,7 +86,7 @@ def compare_instructions(
         else:
             p = permutation(
                 rows, reference=reference, targets=[target], by=by, over=over, value=name, on=["case_id"],
-                n_resamples=n_resamples, seed=seed,
+                ci=Bootstrap(n_resamples, seed),
             ).select(*by, "p_value")  # fmt: skip
         out = out.join(p, on=by, how="left", nulls_equal=True, maintain_order="left")
         parts.append(

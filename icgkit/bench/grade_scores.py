@@ -153,12 +153,12 @@ def strict_accuracy(
     """
     import polars as pl
 
-    from icgkit.metrics import recall
+    from icgkit.metrics import Bootstrap, recall
 
     by = [by] if isinstance(by, str) else list(by)
     rows = add_scores(samples).with_columns(case_id=pl.col("task_id"))
     got = recall(
-        rows, by=by, average="micro", value="strict", level=level, n_resamples=n_resamples, seed=seed,
+        rows, by=by, average="micro", value="strict", ci=Bootstrap(n_resamples, seed, level=level),
         pooling=None if "model" in by else "pooled",
     )  # fmt: skip
     r = pl.coalesce("stored", "reasoning") if "stored" in rows.columns else pl.col("reasoning")

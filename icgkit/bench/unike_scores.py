@@ -142,7 +142,7 @@ def scores(
     """
     import polars as pl
 
-    from icgkit.metrics import recall
+    from icgkit.metrics import Bootstrap, recall
 
     by = _checked(outcomes, by)
     parts = []
@@ -150,7 +150,7 @@ def scores(
         rows = outcomes.with_columns(case_id=pl.col("edit_id"))
         got = recall(
             rows.drop("model") if "model" not in by else rows, by=by, average=average, value=step,
-            level=level, n_resamples=n_resamples, seed=seed,
+            ci=Bootstrap(n_resamples, seed, level=level),
         )  # fmt: skip
         parts.append(got.with_columns(measure=pl.lit(step)))
     tail = ["n_scored", "n_total", "n_missing", "n_edits", "method", "status"]

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from icgkit.metrics.agreement import agreement
 from icgkit.metrics.annotators import audit, fleiss
-from icgkit.metrics.correction import corrected
+from icgkit.metrics.correction import corrected, corrected_gap
+from icgkit.metrics.crossed import crossed
 from icgkit.metrics.effect_size import cohens_d
 from icgkit.metrics.extremes import ratio, spread
 from icgkit.metrics.gee import gee
 from icgkit.metrics.inference import differences
+from icgkit.metrics.intervals import Bootstrap, Wilson
 from icgkit.metrics.items import item_response
 from icgkit.metrics.paired import mcnemar, permutation
 from icgkit.metrics.planning import plan_tests, satisfaction
@@ -25,6 +27,8 @@ from icgkit.metrics.recall import gap, recall
 from icgkit.metrics.utility import utility
 
 __all__ = [
+    "Bootstrap",
+    "Wilson",
     "adjust",
     "agreement",
     "audit",
@@ -32,6 +36,8 @@ __all__ = [
     "cases_needed",
     "cohens_d",
     "corrected",
+    "corrected_gap",
+    "crossed",
     "differences",
     "fleiss",
     "gap",

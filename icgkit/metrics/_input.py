@@ -88,6 +88,40 @@ def no_nan(values: pl.Series, *, where: str = "frame") -> None:
         )
 
 
+IDENTITY = ("node_id", "item")
+KEY = ("dataset", "case_id", "node_id", "model", "condition", "judge", "sample", "annotator", "item", "form")
+"""Columns that tell rows apart, where a frame has them."""
+LARGEST = 1 << 23
+"""Frames read in batches are looked through for repeated rows up to this number of rows."""
+
+
+def no_twice(frame: pl.DataFrame | pl.LazyFrame, by: Sequence[str] = (), *, where: str) -> None:
+    """Raise if a decision stands twice: two reads put together, an export appended to itself.
+
+    Looks only at frames that name their nodes or items, for without them a row cannot be told from
+    its repetition. Rows that a column of `by` or one of `KEY` tells apart are different decisions.
+    """
+    names = frame.collect_schema().names()
+    if not any(c in names for c in IDENTITY):
+        return
+    key = [c for c in dict.fromkeys([*KEY, *by]) if c in names]
+    if isinstance(frame, pl.LazyFrame):
+        if frame.select(pl.len()).collect(engine="streaming").item() > LARGEST:
+            return
+        frame = frame.select(key).collect(engine="streaming")
+    mixed = frame.select(pl.struct(key).hash(7)).to_series()
+    if mixed.n_unique() == frame.height:
+        return
+    twice = frame.select(key).filter(pl.struct(key).is_duplicated())
+    if twice.height:
+        raise SchemaError(
+            f"{where}: {twice.height} rows stand twice or more (same {', '.join(key)})",
+            got=dict(zip(key, twice.row(0), strict=True)),
+            allowed="one row a decision",
+            remedy=f"drop repetitions with frame.unique({key!r}), or name the column that tells them apart in by=",
+        )
+
+
 def binary(frame: pl.DataFrame | pl.LazyFrame, name: str, *, where: str = "frame") -> pl.Expr:
     """Return the column as a Boolean expression; 0/1 numbers are accepted, anything else is not."""
     dtype = require(frame, [name], where=where)[name]
@@ -101,8 +135,22 @@ def binary(frame: pl.DataFrame | pl.LazyFrame, name: str, *, where: str = "frame
     raise SchemaError(f"{where}.{name}: dtype", got=str(dtype), allowed="Boolean (null is missing)")
 
 
+def numbers(frame: pl.DataFrame | pl.LazyFrame, name: str, *, where: str = "frame") -> pl.Expr:
+    """Return the column as numbers; Booleans count as 0 and 1, text is refused."""
+    dtype = require(frame, [name], where=where)[name]
+    if dtype == pl.Boolean or dtype == pl.Null or dtype.is_numeric():
+        return pl.col(name).cast(pl.Float64)
+    raise SchemaError(
+        f"{where}.{name}: dtype", got=str(dtype), allowed="numbers or Booleans (null is missing)",
+        remedy=f"convert it first, such as pl.col({name!r}).cast(pl.Float64)",
+    )  # fmt: skip
+
+
 def no_null(frame: pl.DataFrame | pl.LazyFrame, names: Sequence[str], *, where: str, what: str) -> None:
     """Raise if an identifying column has nulls: they would all fall into one group."""
+    names = list(dict.fromkeys(names))
+    if not names:
+        return
     counts = frame.lazy().select(pl.col(list(names)).null_count()).collect(engine="streaming").row(0)
     for name, n in zip(names, counts, strict=True):
         if n:
@@ -120,10 +168,3 @@ def one_of(kind: str, got: str | None, allowed: Iterable[str | None]) -> None:
         if isinstance(got, str):
             raise UnknownName.among(kind, got, [str(o) for o in options])
         raise UnknownName(f"unknown {kind}", got=got, allowed=[str(o) for o in options])
-
-
-def level_ok(level: float) -> float:
-    """Return the confidence level, or raise unless it lies strictly between 0 and 1."""
-    if not 0 < level < 1:
-        raise SchemaError("level", got=level, allowed="a number between 0 and 1, such as 0.95")
-    return level

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _resample, _sums
+from icgkit.metrics.intervals import CASE, Bootstrap
 
 AVERAGES = ("macro", "micro")
-POOLINGS = ("mean_over_models", "pooled", None)
 _APART = ("dataset", "judge", "condition")
 Floats = NDArray[np.float64]
 
@@ -33,10 +33,20 @@ class Rates:
     group: NDArray[np.int64]
     models: int
     pooling: str | None
-    cluster: str
-    n_cases: NDArray[np.int64]
+    cluster: tuple[str, ...]
+    cases: NDArray[np.bool_]
+    """Which cases have a scored row, cell by cell."""
     n_scored: NDArray[np.int64]
     n_total: NDArray[np.int64]
+    crossed: tuple[NDArray[np.int64], ...] = ()
+    """Two crossed columns: the group of each column of `num` and `den` in either; else nothing."""
+    models_drawn: NDArray[np.int64] | None = None
+    """The model of each fine cell, where models are one of the crossed columns and are averaged."""
+
+    @property
+    def n_cases(self) -> NDArray[np.int64]:
+        """Cases with a scored row, cell by cell."""
+        return np.asarray(self.cases.sum(axis=1), dtype=np.int64)
 
     def fine(self, average: str) -> Floats:
         """Estimates of the fine cells; NaN where nothing is scored."""
@@ -60,19 +70,59 @@ class Rates:
         np.add.at(counts, self.group, used)
         return _resample.ratio(sums, counts)
 
-    def draws(self, averages: Sequence[str], n_resamples: int, seed: int) -> dict[str, Floats]:
+    def draws(self, averages: Sequence[str], ci: Bootstrap) -> dict[str, Floats]:
         """Bootstrap draws of the cells, all from one resampling plan."""
         stacked = np.concatenate([x for a in averages for x in (self.num[a], self.den[a])])
-        rows, index = _resample.draw_rows(stacked, n_resamples, seed, progress=True)
+        if self.crossed:
+            rows, index = _resample.draw_crossed(stacked, self.crossed, ci), np.arange(len(stacked))
+        else:
+            rows, index = _resample.draw_rows(stacked, ci.n, ci.seed, progress=True)
         n = len(self.group)
         out = {}
         for i, average in enumerate(averages):
-            fine = np.empty((n, n_resamples))
+            fine = np.empty((n, ci.n))
             for k in range(n):
                 num, den = rows[index[2 * i * n + k]], rows[index[(2 * i + 1) * n + k]]
                 fine[k] = num / den if den.min() > 0 else _resample.ratio(num, den)
-            out[average] = self.collapse(fine, strict=True)
+            out[average] = self._drawn_models(fine, ci)
         return out
+
+    def _drawn_models(self, fine: Floats, ci: Bootstrap) -> Floats:
+        """Average the draws of the models; where models are drawn too, as often as each was drawn."""
+        if self.models_drawn is None:
+            return self.collapse(fine, strict=True)
+        counts = np.concatenate(list(_resample.plan(self.models, ci.n, _resample.second(ci.seed))))
+        weight = counts.T[self.models_drawn].astype(np.float64)
+        weight[self.den["micro"].sum(axis=1) == 0] = 0.0
+        sums, total = np.zeros((2, self.cells.height, ci.n))
+        np.add.at(sums, self.group, np.where(weight > 0, fine * weight, 0.0))
+        np.add.at(total, self.group, weight)
+        return _resample.ratio(sums, total)
+
+    def without(self, average: str) -> Floats:
+        """Estimates of the cells without each cluster in turn, (cells, clusters)."""
+        num, den = self.num[average].astype(np.float64), self.den[average].astype(np.float64)
+        return self.collapse(
+            _resample.ratio(num.sum(axis=1, keepdims=True) - num, den.sum(axis=1, keepdims=True) - den),
+            strict=True,
+        )
+
+    def alive(self) -> NDArray[np.bool_]:
+        """Tell which columns of the counts hold a scored row, cell by cell."""
+        scored = np.zeros((self.cells.height, self.den["micro"].shape[1]), dtype=bool)
+        np.logical_or.at(scored, self.group, self.den["micro"] > 0)
+        return scored
+
+    def clusters(self, flags: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Count the clusters among the flagged columns, row by row; of crossed ones the fewer."""
+        if not self.crossed and self.models_drawn is None:
+            return np.asarray(flags.sum(axis=1), dtype=np.int64)
+        sides = [flags.sum(axis=1)] if not self.crossed else [
+            np.array([len(np.unique(code[row])) for row in flags], dtype=np.int64) for code in self.crossed
+        ]  # fmt: skip
+        if self.models_drawn is not None:
+            sides.append(self.models_scored())
+        return np.minimum.reduce(sides) if len(sides[0]) else sides[0]
 
     def models_scored(self) -> NDArray[np.int64]:
         """How many models stand behind each cell."""
@@ -86,30 +136,74 @@ def prepare(
     value: str,
     by: str | Sequence[str],
     pooling: str | None,
-    cluster: str,
-    unit: str = "case_id",
+    cluster: Sequence[str] = (CASE,),
     where: str = "judgments",
+    distinct: bool = True,
 ) -> Rates:
     """Check the frame and count it by cell and cluster."""
     by = _input.columns_of(by)
-    _input.one_of("pooling", pooling, POOLINGS)
     frame = _input.into(judgments, where=where)
-    _input.require(frame, [*by, unit, cluster, value], where=where)
-    pooling = _check_apart(frame, by, pooling, where=where)
-    identity = _sums.unit_columns(frame, unit)
-    _input.no_null(frame, list(dict.fromkeys([*identity, cluster])), where=where, what="case or cluster")
+    _input.require(frame, [*by, CASE, *cluster, value], where=where)
+    outcome = _input.binary(frame, value, where=where)
+    pooling = check_apart(frame, by, pooling, where=where)
+    identity = _sums.unit_columns(frame, CASE)
+    _input.no_null(frame, list(dict.fromkeys([*identity, *cluster])), where=where, what="case or cluster")
+    if distinct:
+        _input.no_twice(frame, by, where=where)
     averaged = pooling is not None and "model" not in by
-    counts = _sums.count(
-        frame, _input.binary(frame, value, where=where), [*by, "model"] if averaged else by, identity
+    cells = [*by, "model"] if averaged else by
+    if len(cluster) == 1:
+        counts = _sums.count(frame, outcome, cells, identity)
+        index, n_clusters = _sums.cluster_index(frame, counts.units, cluster[0])
+        return _rates(counts, by, pooling if averaged else None, cluster, index, n_clusters)
+    return _crossed(frame, outcome, by, pooling if averaged else None, cluster, identity, where)
+
+
+def _crossed(
+    frame: pl.DataFrame | pl.LazyFrame, outcome: pl.Expr, by: list[str], pooling: str | None,
+    cluster: Sequence[str], identity: list[str], where: str,
+) -> Rates:  # fmt: skip
+    """Count by cell and by what both crossed columns keep whole."""
+    for name in cluster:
+        if name in by:
+            raise SchemaError(
+                f"{where}: {name!r} makes the rows of the result and is to be drawn, too", got=list(cluster),
+                remedy=f"leave {name!r} out of by= or out of cluster=",
+            )  # fmt: skip
+    averaged = pooling == "mean_over_models"
+    own = [*identity, "model"] if pooling == "pooled" else identity
+    apart = [c for c in cluster if not (averaged and c == "model")]
+    fine = list(dict.fromkeys([*own, *apart]))
+    counts = _sums.count(frame, outcome, [*by, "model"] if averaged else by, fine)
+    base = _sums.numbered(counts.units.select(own))
+    whole = _sums.by_cluster(counts.scored, base, int(base.max(initial=-1)) + 1)[:, base]
+    codes = []
+    for name in apart:
+        codes.append(_sums.numbered(counts.units.select(identity if name == CASE else [name])))
+    index = np.arange(counts.units.height)
+    rates = _rates(
+        counts, by, pooling if averaged else None, cluster, index, len(index), whole=whole, base=base
     )
-    index, n_clusters = _sums.cluster_index(frame, counts.units, cluster)
-    return _rates(counts, by, pooling if averaged else None, cluster, index, n_clusters)
+    models = None
+    if averaged and "model" in cluster:
+        models = _sums.numbered(counts.cells.select("model"))
+        index = codes[0]
+        size = int(index.max(initial=-1)) + 1
+        folded = [{a: _sums.by_cluster(x, index, size) for a, x in d.items()} for d in (rates.num, rates.den)]
+        return replace(rates, num=folded[0], den=folded[1], models_drawn=models)
+    return replace(rates, pooling=pooling, crossed=tuple(codes))
 
 
-def _check_apart(
-    frame: pl.DataFrame | pl.LazyFrame, by: list[str], pooling: str | None, *, where: str
+def check_apart(
+    frame: pl.DataFrame | pl.LazyFrame,
+    by: Sequence[str],
+    pooling: str | None,
+    *,
+    where: str,
+    allowed: Sequence[str] = ("mean_over_models", "pooled"),
 ) -> str | None:
     """Refuse to mix judges, datasets, conditions, or (without a named pooling) models."""
+    _input.one_of("pooling", pooling, [*allowed, None])
     names = frame.collect_schema().names()
     watch = [c for c in (*_APART, "model") if c in names and c not in by]
     if not watch:
@@ -120,14 +214,14 @@ def _check_apart(
         if column in several:
             raise SchemaError(
                 f"{where} hold {several[column]} values of {column!r}, which by= does not name",
-                got=by,
+                got=list(by),
                 remedy=f"add {column!r} to by, or filter to one",
             )
     if "model" in several and pooling is None:
         raise SchemaError(
             f"{where} hold {several['model']} models, and by= does not name 'model'",
-            got=by,
-            allowed="pooling='mean_over_models' or pooling='pooled'",
+            got=list(by),
+            allowed=" or ".join(f"pooling={p!r}" for p in allowed),
             remedy="say how models are pooled, or add 'model' to by",
         )
     return pooling if "model" in several else None
@@ -137,14 +231,21 @@ def _rates(
     counts: _sums.Counts,
     by: list[str],
     pooling: str | None,
-    cluster: str,
+    cluster: Sequence[str],
     index: NDArray[np.int64],
     n_clusters: int,
+    *,
+    whole: NDArray[Any] | None = None,
+    base: NDArray[np.int64] | None = None,
 ) -> Rates:
     positive, scored = counts.positive, counts.scored
-    share = np.divide(positive, scored, out=np.zeros(positive.shape), where=scored > 0)
+    share = np.divide(
+        positive, scored if whole is None else whole, out=np.zeros(positive.shape), where=scored > 0
+    )
     num: dict[str, Any] = {"macro": share, "micro": positive}
     den: dict[str, Any] = {"macro": scored > 0, "micro": scored}
+    if whole is not None:  # a case that several columns share counts once, in parts
+        den["macro"] = np.divide(scored, whole, out=np.zeros(scored.shape), where=scored > 0)
     num, den = ({a: _sums.by_cluster(x, index, n_clusters) for a, x in d.items()} for d in (num, den))
     group = np.arange(counts.cells.height)
     cells, models = counts.cells, 1
@@ -162,7 +263,12 @@ def _rates(
         cells = pl.DataFrame(height=1)
     n_total = np.bincount(group, weights=counts.total, minlength=n_cells).astype(np.int64)
     n_scored = np.bincount(group, weights=counts.scored.sum(axis=1), minlength=n_cells).astype(np.int64)
-    n_cases = (_add_rows(counts.scored, group, n_cells) > 0).sum(axis=1)
+    seen = (
+        counts.scored
+        if base is None
+        else _sums.by_cluster(counts.scored, base, int(base.max(initial=-1)) + 1)
+    )
+    cases = _add_rows(seen, group, n_cells) > 0
     if pooling == "pooled":
         num = {a: _add_rows(x, group, n_cells) for a, x in num.items()}
         den = {a: _add_rows(x, group, n_cells) for a, x in den.items()}
@@ -174,8 +280,8 @@ def _rates(
         group,
         models,
         pooling,
-        cluster,
-        n_cases.astype(np.int64),
+        tuple(cluster),
+        cases,
         n_scored,
         n_total,
     )

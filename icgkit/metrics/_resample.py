@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import Any
+from statistics import NormalDist
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icgkit.metrics import _packed
+from icgkit.metrics.intervals import Bootstrap
 
+Seed: TypeAlias = int | tuple[int, int]
 _KEEP = 30_000_000  # counts of a resampling plan that are kept for the next call with the same seed
 _CHUNK = 6_000_000  # counts drawn and multiplied at a time
 _SMALL = 1 << 12  # so many clusters are drawn with 16 bits, which reject too often for larger numbers
 
 
-def plan(n_clusters: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.uint8]]:
+def plan(n_clusters: int, n_resamples: int, seed: Seed) -> Iterator[NDArray[np.uint8]]:
     """Yield blocks of resampling counts, one row a resample, one column a cluster.
 
     Every row sums to `n_clusters`. The same arguments give the same counts, whatever is measured,
@@ -39,11 +42,11 @@ def plan(n_clusters: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.ui
 
 
 @lru_cache(maxsize=4)
-def _kept(n_clusters: int, n_resamples: int, seed: int) -> NDArray[np.uint8]:
+def _kept(n_clusters: int, n_resamples: int, seed: Seed) -> NDArray[np.uint8]:
     return np.concatenate(list(_draw(n_clusters, n_resamples, seed)))
 
 
-def _draw(n_clusters: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.uint8]]:
+def _draw(n_clusters: int, n_resamples: int, seed: Seed) -> Iterator[NDArray[np.uint8]]:
     """Draw clusters with replacement and count them, a few resamples at a time to stay in the cache."""
     rng = np.random.Generator(np.random.SFC64(seed))
     small = n_clusters <= _SMALL
@@ -118,6 +121,34 @@ def draw_rows(
     return rows, index
 
 
+def second(seed: int) -> tuple[int, int]:
+    """Return the seed of the second of two crossed columns."""
+    return (seed, 1)
+
+
+def draw_crossed(
+    sums: NDArray[Any], codes: Sequence[NDArray[np.int64]], ci: Bootstrap
+) -> NDArray[np.float64]:
+    """Draw the groups of two crossed columns independently; a column of `sums` counts by the product.
+
+    `codes` give each column of `sums` its group in either.
+    """
+    sums = np.asarray(sums, dtype=np.float64)
+    out = np.empty((len(sums), ci.n))
+    sizes = [int(c.max(initial=-1)) + 1 for c in codes]
+    if not sums.shape[1]:
+        return np.zeros((len(sums), ci.n))
+    seeds: list[Seed] = [ci.seed, second(ci.seed)]
+    plans = [np.concatenate(list(plan(n, ci.n, seed))) for n, seed in zip(sizes, seeds, strict=True)]
+    step = max(1, _CHUNK // sums.shape[1])
+    for start in range(0, ci.n, step):
+        one, two = (
+            p[start : start + step][:, c].astype(np.float64) for p, c in zip(plans, codes, strict=True)
+        )
+        out[:, start : start + step] = sums @ (one * two).T
+    return out
+
+
 def _whole(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Scale rows of fractions with small denominators to whole numbers; return them and the scales.
 
@@ -168,6 +199,63 @@ def percentile(
     return low, high, undefined
 
 
+def ends(
+    draws: NDArray[np.float64],
+    ci: Bootstrap,
+    clusters: NDArray[np.int64],
+    estimate: NDArray[np.float64],
+    without: Callable[[], NDArray[np.float64]] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Return lower and upper end of each row of draws by the wanted kind, and undefined draws.
+
+    `without` gives (rows, clusters) estimates without each cluster in turn, which BCa needs.
+    """
+    if ci.kind == "percentile":
+        return percentile(draws, ci.level)
+    undefined = np.isnan(draws).sum(axis=1)
+    low, high = np.full((2, len(draws)), np.nan)
+    left_out = without() if ci.kind == "bca" and without is not None else None
+    for i, row in enumerate(draws):
+        known = row[~np.isnan(row)]
+        if not len(known) or clusters[i] < 2:
+            continue
+        tails: tuple[float, float] | None
+        if left_out is None:
+            tails = _expanded(ci.level, int(clusters[i]))
+        else:
+            tails = _bca(known, float(estimate[i]), left_out[i], ci.level)
+        if tails is not None:
+            low[i], high[i] = np.quantile(known, tails)
+    return low, high, undefined
+
+
+def _expanded(level: float, clusters: int) -> tuple[float, float]:
+    from scipy.special import stdtrit
+
+    t = float(stdtrit(clusters - 1, (1 + level) / 2))
+    tail = NormalDist().cdf(-t * (clusters / (clusters - 1)) ** 0.5)
+    return tail, 1 - tail
+
+
+def _bca(
+    draws: NDArray[np.float64], estimate: float, left_out: NDArray[np.float64], level: float
+) -> tuple[float, float] | None:
+    normal = NormalDist()
+    below = ((draws < estimate).sum() + 0.5 * (draws == estimate).sum()) / len(draws)
+    if not 0 < below < 1:
+        return None
+    shift = normal.inv_cdf(float(below))
+    away = left_out[np.isfinite(left_out)]
+    away = away.mean() - away
+    squares = float((away**2).sum())
+    skew = float((away**3).sum()) / (6 * squares**1.5) if squares > 0 else 0.0
+    z = [shift + s * normal.inv_cdf((1 + level) / 2) for s in (-1, 1)]
+    if any(1 - skew * v <= 0 for v in z):
+        return None
+    first, last = (normal.cdf(shift + v / (1 - skew * v)) for v in z)
+    return first, last
+
+
 def _quantiles(
     draws: NDArray[np.float64], lower: float, upper: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -191,8 +279,6 @@ def _between(a: NDArray[np.float64], b: NDArray[np.float64], share: float) -> ND
 
 def wilson(p: float, n: float, level: float) -> tuple[float, float]:
     """Return the Wilson score interval of a proportion `p` of `n` trials."""
-    from statistics import NormalDist
-
     z = NormalDist().inv_cdf((1 + level) / 2)
     middle = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * ((p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5)

@@ -226,3 +226,20 @@ def by_cluster(values: NDArray[Any], clusters: NDArray[np.int64], n_clusters: in
     for row, target in zip(values, out, strict=True):
         target += np.bincount(clusters, weights=row, minlength=n_clusters)
     return out
+
+
+def numbered(frame: pl.DataFrame) -> NDArray[np.int64]:
+    """Number distinct rows in the order in which they come."""
+    known = frame.unique(maintain_order=True).with_row_index("_n")
+    joined = frame.join(known, on=frame.columns, how="left", nulls_equal=True, maintain_order="left")
+    return joined["_n"].to_numpy().astype(np.int64)
+
+
+def atom_columns(frame: pl.DataFrame | pl.LazyFrame, cluster: Sequence[str]) -> list[str]:
+    """Name the columns that identify the smallest part that every cluster column keeps whole."""
+    return list(dict.fromkeys(c for name in cluster for c in unit_columns(frame, name)))
+
+
+def atom_codes(atoms: pl.DataFrame, cluster: Sequence[str]) -> list[NDArray[np.int64]]:
+    """Number the groups of each cluster column, atom by atom."""
+    return [numbered(atoms.select(unit_columns(atoms, name))) for name in cluster]

@@ -1,24 +1,31 @@
-"""Options that several measures share, and how a method is worded."""
+"""Options that several measures share, and how a method and its flags are worded."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
+
+from icgkit.metrics.intervals import CI, Bootstrap
 
 if TYPE_CHECKING:
     from icgkit.metrics._rates import Rates
 
 Average = Literal["macro", "micro"]
 Pooling = Literal["mean_over_models", "pooled"] | None
-CI = Literal["bootstrap", "wilson"] | None
+FEW = 40
+"""Below this number of clusters percentile ends and robust errors are known to be too narrow."""
 
 
-def method(rates: Rates, average: str, ci: str | None, n_resamples: int, seed: int) -> str:
+def method(rates: Rates, average: str, ci: CI) -> str:
     """Word how an estimate and its interval were made."""
     parts = [average]
     if rates.pooling:
         parts.append(rates.pooling)
-    if ci == "bootstrap":
-        parts.append(f"percentile bootstrap over {rates.cluster}, B={n_resamples}, seed={seed}")
-    elif ci == "wilson":
-        parts.append("Wilson, trials taken as independent")
+    if ci is not None:
+        parts.append(ci.words())
     return ", ".join(parts)
+
+
+def few(clusters: int, ci: CI) -> str:
+    """Word the flag of an interval from few clusters; nothing where there are enough."""
+    least = FEW if isinstance(ci, Bootstrap) and ci.kind != "expanded" else 8
+    return f"{clusters} clusters: interval likely too narrow" if 1 < clusters < least else ""

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 from math import isfinite
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError, UnknownName
-from icgkit.metrics import _input, _resample
+from icgkit.metrics import _input, _interval, _resample, _sums
+from icgkit.metrics._words import few
+from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, clusters_of, drawn, level_of
 from icgkit.metrics.paired import KEY
 
 Floats = NDArray[np.float64]
@@ -22,16 +24,12 @@ COEFFICIENTS = ("raw", "kappa", "pabak", "ac1", "alpha")
 def agreement(
     judgments: _input.IntoFrame,
     *,
-    judges: Sequence[str] | None = None,
+    judges: str | Sequence[str] | None = None,
     by: str | Sequence[str] = (),
     rater: str = "judge",
     value: str = "found",
-    on: Sequence[str] | None = None,
-    cluster: str = "case_id",
-    ci: Literal["bootstrap"] | None = "bootstrap",
-    level: float = 0.95,
-    n_resamples: int = 10_000,
-    seed: int = 42,
+    on: str | Sequence[str] | None = None,
+    ci: Bootstrap | None = BOOTSTRAP,
 ) -> pl.DataFrame:
     """Compare pairs of judges on the same yes/no decisions.
 
@@ -46,16 +44,18 @@ def agreement(
     on : sequence of str, optional
         Columns that identify a decision; by default those of dataset, case, node, model, condition,
         sample, annotator and item that the frame has.
-    cluster : str
-        Column that is resampled for the intervals.
+    rater, value : str
+        Columns of the judge and of the Boolean verdict.
+    ci : Bootstrap or None
+        How the intervals are drawn.
 
     Returns
     -------
     polars.DataFrame
         The columns `by`, `judge_a`, `judge_b`; `raw`, `kappa`, `pabak`, `ac1`, `alpha`, each with
-        `<name>_low` and `<name>_high`; `rate_a`, `rate_b`, `rate_gap` (a minus b); `n_both`,
-        `n_a_only`, `n_b_only`, `n_neither`, `n_pairs`, `n_missing` (decisions that only one of them
-        made: left out); `method`, `status`. A coefficient is null where it is undefined.
+        `<name>_low` and `<name>_high`; `level`; `rate_a`, `rate_b`, `rate_gap` (a minus b); `n_both`,
+        `n_a_only`, `n_b_only`, `n_neither`, `n_pairs`, `n_total`, `n_missing` (decisions that only one
+        of them made: left out); `n_cases`, `n_clusters`, `method`, `status`. A coefficient is null where it is undefined.
 
     Notes
     -----
@@ -85,17 +85,17 @@ def agreement(
     >>> [round(got[c], 3) for c in ("raw", "kappa", "pabak", "ac1")]
     [0.8, -0.111, 0.6, 0.756]
     """
-    by = _input.columns_of(by)
-    _input.one_of("ci", ci, ("bootstrap", None))
-    _input.level_ok(level)
-    got = _input.eager(judgments, [*by, rater, value, cluster], where="judgments")
-    _input.no_null(got, [cluster, rater], where="judgments", what="cluster or judge")
-    key = list(on) if on is not None else [c for c in KEY if c in got.columns and c != rater]
-    unit = ["dataset", cluster] if "dataset" in got.columns and cluster != "dataset" else [cluster]
+    by, ci = _input.columns_of(by), drawn(ci)
+    cluster = clusters_of(ci)
+    case = [c for c in ("case_id",) if ci is None or "case_id" not in cluster]
+    got = _input.eager(judgments, [*by, rater, value, *cluster], where="judgments")
+    _input.no_null(got, [*cluster, rater], where="judgments", what="cluster or judge")
+    key = _input.columns_of(on) if on is not None else [c for c in KEY if c in got.columns and c != rater]
+    unit = list(dict.fromkeys([*_sums.atom_columns(got, cluster), *(c for c in case if c in got.columns)]))
     key = list(dict.fromkeys([*by, *key, *unit]))
     slim = got.select(pl.col(rater).cast(pl.String), _input.binary(got, value).alias("_v"))
     known = sorted(slim[rater].unique().to_list())
-    chosen = known if judges is None else list(judges)
+    chosen = known if judges is None else _input.columns_of(judges)
     for name in chosen:
         if name not in known:
             raise UnknownName.among("judge in the judgments", name, known)
@@ -105,10 +105,7 @@ def agreement(
     codes = _codes(got, key)
     slim = slim.with_columns(_key=_number(codes, key), _g=_number(codes, groups))
     named = slim.select("_g").with_columns(got.select(groups)).unique("_g")
-    parts = [
-        _pair(slim, named, a, b, by, key, unit, rater, ci, level, n_resamples, seed, cluster)
-        for a, b in combinations(chosen, 2)
-    ]
+    parts = [_pair(slim, named, (a, b), by, key, rater, ci) for a, b in combinations(chosen, 2)]
     return pl.concat(parts)
 
 
@@ -139,9 +136,10 @@ def _number(codes: dict[str, NDArray[np.uint32]], names: list[str]) -> NDArray[n
 
 
 def _pair(
-    slim: pl.DataFrame, named: pl.DataFrame, a: str, b: str, by: list[str], key: list[str], unit: list[str],
-    rater: str, ci: str | None, level: float, n_resamples: int, seed: int, cluster: str,
+    slim: pl.DataFrame, named: pl.DataFrame, judges: tuple[str, str], by: list[str], key: list[str],
+    rater: str, ci: Bootstrap | None,
 ) -> pl.DataFrame:  # fmt: skip
+    a, b = judges
     sides = []
     for judge, column in ((a, "_a"), (b, "_b")):
         sides.append(slim.filter(pl.col(rater) == judge).select("_key", "_g", pl.col("_v").alias(column)))
@@ -171,7 +169,7 @@ def _pair(
     total = cells.agg(pl.col(counts).sum()) if cells is not None else tallies.select(pl.col(counts).sum())
     table = total.select(counts[:4]).to_numpy().T.astype(np.float64)
     values = coefficients(table)
-    bounds = _intervals(tallies, total, by, unit, values, ci, level, n_resamples, seed)
+    bounds, clusters = _intervals(tallies, total, by, values, ci)
     n = table.sum(axis=0)
     rates = [_resample.ratio(table[0] + table[i], n) for i in (1, 2)]
     columns: dict[str, Any] = {"judge_a": [a] * total.height, "judge_b": [b] * total.height}
@@ -179,12 +177,17 @@ def _pair(
         columns[name] = _nullable(values[name])
         for side, bound in zip(("low", "high"), bounds[name], strict=True):
             columns[f"{name}_{side}"] = _nullable(bound)
+    columns["level"] = pl.Series([level_of(ci)] * total.height, dtype=pl.Float64)
     columns |= {"rate_a": _nullable(rates[0]), "rate_b": _nullable(rates[1])}
     columns["rate_gap"] = _nullable(rates[0] - rates[1])
-    columns |= {c: total[c].cast(pl.Int64) for c in counts}
-    how = f"percentile bootstrap over {cluster}, B={n_resamples}, seed={seed}" if ci else "no interval"
-    columns["method"] = [how] * total.height
-    columns["status"] = [_status(values, i, n[i], bounds, ci) for i in range(total.height)]
+    columns |= {c: total[c].cast(pl.Int64) for c in counts[:5]}
+    columns["n_total"] = (total["n_pairs"] + total["n_missing"]).cast(pl.Int64)
+    columns["n_missing"] = total["n_missing"].cast(pl.Int64)
+    columns |= clusters
+    columns["method"] = [ci.words() if ci else "no interval"] * total.height
+    columns["status"] = [
+        _status(values, i, n[i], bounds, ci, clusters["n_clusters"][i]) for i in range(total.height)
+    ]
     result = pl.DataFrame(columns)
     return pl.concat([total.select(by), result], how="horizontal") if by else result
 
@@ -214,14 +217,15 @@ def coefficients(table: Floats) -> dict[str, Floats]:
 
 
 def _intervals(
-    tallies: pl.DataFrame, total: pl.DataFrame, by: list[str], unit: list[str], values: dict[str, Floats],
-    ci: str | None, level: float, n_resamples: int, seed: int,
-) -> dict[str, tuple[Floats, Floats]]:  # fmt: skip
+    tallies: pl.DataFrame, total: pl.DataFrame, by: list[str], values: dict[str, Floats], ci: Bootstrap | None
+) -> tuple[dict[str, tuple[Floats, Floats]], dict[str, pl.Series]]:
     """Resample clusters; a coefficient that is undefined in more than 5 % of the draws gets no interval."""
     rows = total.height
     empty = {name: (np.full(rows, np.nan), np.full(rows, np.nan)) for name in COEFFICIENTS}
+    none = {c: pl.Series([None] * rows, dtype=pl.Int64) for c in ("n_cases", "n_clusters")}
     if ci is None or not rows:
-        return empty
+        return empty, none
+    unit = [c for c in tallies.columns if c in ("dataset", "case_id", *ci.over)]
     units = tallies.select(unit).unique().sort(unit).with_row_index("_u")
     coded = tallies.join(units, on=unit, how="left", maintain_order="left")
     if by:
@@ -233,21 +237,48 @@ def _intervals(
     k, u = coded["_k"].to_numpy(), coded["_u"].to_numpy()
     for i, name in enumerate(("n_both", "n_a_only", "n_b_only", "n_neither")):
         sums[i, k, u] = coded[name].to_numpy()
-    drawn = _resample.draw_sums(sums.reshape(4 * rows, -1), n_resamples, seed, progress=True)
-    draws = coefficients(drawn.reshape(4, rows, n_resamples))
-    clusters = (sums.sum(axis=0) > 0).sum(axis=1)
+    seen = sums.sum(axis=0) > 0
+    codes = _sums.atom_codes(units, ci.over)
+    clusters = np.array([min(len(np.unique(c[row])) for c in codes) for row in seen], dtype=np.int64)
+    case = _sums.atom_codes(units, ["case_id"])[0] if "case_id" in unit else None
+    none = {
+        "n_cases": pl.Series(
+            [None if case is None else len(np.unique(case[row])) for row in seen], dtype=pl.Int64
+        ),
+        "n_clusters": pl.Series(clusters, dtype=pl.Int64),
+    }
+    flat = sums.reshape(4 * rows, -1)
+    made: dict[str, Floats] = {}
+
+    def keep(table: Floats) -> Floats:
+        made.update(coefficients(table.reshape(4, rows, -1)))
+        return table
+
+    _interval.draws(keep, flat, units, ci)
+    draws = dict(made)
+    left_out: dict[str, Floats] = {}
+    if ci.kind == "bca":
+        each = flat.sum(axis=1, keepdims=True) - _interval.by_first(flat, units, ci)
+        left_out = coefficients(each.reshape(4, rows, -1))
     out = {}
     for name in COEFFICIENTS:
-        low, high, undefined = _resample.percentile(draws[name], level)
-        bad = (undefined > n_resamples // 20) | (clusters < 2) | ~np.isfinite(values[name]) | (low == high)
+        low, high, undefined = _resample.ends(
+            draws[name],
+            ci,
+            clusters,
+            values[name],
+            lambda name=name: left_out[name],  # type: ignore[misc]
+        )
+        bad = (undefined > ci.n // 20) | (clusters < 2) | ~np.isfinite(values[name]) | (low == high)
         low, high = np.where(bad, np.nan, low), np.where(bad, np.nan, high)
         out[name] = (np.fmin(low, values[name]) + 0 * low, np.fmax(high, values[name]) + 0 * high)
-    return out
+    return out, none
 
 
 def _status(
-    values: dict[str, Floats], i: int, n: float, bounds: dict[str, tuple[Floats, Floats]], ci: str | None
-) -> str:
+    values: dict[str, Floats], i: int, n: float, bounds: dict[str, tuple[Floats, Floats]],
+    ci: Bootstrap | None, clusters: int | None,
+) -> str:  # fmt: skip
     if n == 0:
         return "no pair with both verdicts"
     undefined = [c for c in COEFFICIENTS if not np.isfinite(values[c][i])]
@@ -257,4 +288,5 @@ def _status(
         bare = [c for c in COEFFICIENTS if not np.isfinite(bounds[c][0][i])]
         if bare:
             return f"no interval for {', '.join(bare)}: constant or undefined in resamples"
+        return few(clusters or 0, ci) or "ok"
     return "ok"

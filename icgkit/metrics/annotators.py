@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from icgkit.errors import SchemaError
-from icgkit.metrics import _input, _rates, _resample
+from icgkit.errors import SchemaError, UnknownName
+from icgkit.metrics import _input, _interval, _rates, _resample, _sums
+from icgkit.metrics._words import few
+from icgkit.metrics.intervals import BOOTSTRAP, CI, Bootstrap, any_kind, clusters_of, drawn, level_of
 from icgkit.metrics.recall import table
 
 Floats = NDArray[np.float64]
@@ -23,9 +26,8 @@ def fleiss(
     rater: str = "annotator",
     item: str | Sequence[str] = ("case_id", "node_id"),
     by: str | Sequence[str] = (),
-    level: float = 0.95,
-    n_resamples: int = 10_000,
-    seed: int = 42,
+    categories: Sequence[str] | None = None,
+    ci: Bootstrap | None = BOOTSTRAP,
 ) -> pl.DataFrame:
     """Compute Fleiss' kappa, Krippendorff's alpha and AC1 of any number of annotators.
 
@@ -37,27 +39,32 @@ def fleiss(
         The label, who gave it, and the columns that identify an item.
     by : str or sequence of str
         Columns that make the rows of the result.
-    level, n_resamples, seed
-        Percentile bootstrap over items.
+    categories : sequence of str, optional
+        All labels of the scale, those that nobody gave too: AC1 depends on how many there are. The
+        labels that occur when absent.
+    ci : Bootstrap or None
+        How the intervals are drawn; the items of a case are drawn together (its `cluster` is `case_id`
+        by default; frames without cases draw items).
 
     Returns
     -------
     polars.DataFrame
         The columns `by`; `raw` (mean agreement of pairs within an item), `kappa` (Fleiss), `alpha`
-        (Krippendorff, nominal), `ac1` (Gwet), each with `<name>_low` and `<name>_high`; `n_items`
+        (Krippendorff, nominal), `ac1` (Gwet), each with `<name>_low` and `<name>_high`; `level`; `n_items`
         (with two labels or more), `n_raters`, `n_labels`, `n_missing` (null labels), `n_categories`,
-        `method`, `status`. Fleiss' kappa is null when items have different numbers of labels.
+        `n_cases`, `n_clusters`, `method`, `status`. Fleiss' kappa is null when items have different numbers of labels.
 
     Raises
     ------
     SchemaError
-        If an annotator labels an item twice.
+        If an annotator labels an item twice, or a label is not among `categories`.
 
     Notes
     -----
     With n_ik labels k among the n_i labels of item i: P_i = sum_k n_ik (n_ik - 1) / (n_i (n_i - 1)),
-    raw = mean P_i, p_k = mean n_ik / n_i; kappa = (raw - sum p_k^2) / (1 - sum p_k^2);
-    AC1 = (raw - g) / (1 - g), g = sum p_k (1 - p_k) / (K - 1). Alpha weights items by their labels and
+    raw = mean P_i over items with two labels or more, p_k = mean n_ik / n_i over all items with a label
+    (over those with two for kappa, which needs equal numbers); kappa = (raw - sum p_k^2) / (1 - sum p_k^2);
+    AC1 = (raw - g) / (1 - g), g = sum p_k (1 - p_k) / (K - 1), K categories. Alpha weights items by their labels and
     corrects chance for the finite number of labels.
 
     References
@@ -76,21 +83,34 @@ def fleiss(
     ...         "subtype": ["s", "s", "t", "t", "s", "t"],
     ...     }
     ... )
-    >>> got = fleiss(labels, n_resamples=100).row(0, named=True)
+    >>> got = fleiss(labels, ci=None).row(0, named=True)
     >>> round(got["raw"], 4), round(got["kappa"], 4), round(got["alpha"], 4)
     (0.6667, 0.3333, 0.4444)
     """
-    by, items = _input.columns_of(by), _input.columns_of(item)
-    _input.level_ok(level)
+    by, items, ci = _input.columns_of(by), _input.columns_of(item), drawn(ci)
     got = _input.eager(labels, [*by, *items, rater, category], where="labels")
     _input.no_null(got, [*items, rater], where="labels", what="item or annotator")
     items = list(dict.fromkeys([*by, *(["dataset"] if "dataset" in got.columns else []), *items]))
+    cluster = clusters_of(ci)
+    if ci is None or (ci.cluster is None and "case_id" not in got.columns):
+        cluster = ()
+    _input.require(got, cluster, where="labels")
+    _input.no_null(got, list(cluster), where="labels", what="cluster")
     twice = got.filter(pl.struct([*items, rater]).is_duplicated())
     if twice.height:
-        raise SchemaError(f"{twice.height} labels of one item by one {rater}", got=twice.row(0))
+        raise SchemaError(
+            f"{twice.height} labels of one item by one {rater}", got=twice.row(0),
+            remedy="drop repetitions with frame.unique(), or name the column that tells them apart in item=",
+        )  # fmt: skip
+    known = [str(c) for c in got[category].drop_nulls().unique().to_list()]
+    scale = sorted(known) if categories is None else [str(c) for c in _input.columns_of(categories)]
+    for name in known:
+        if name not in scale:
+            raise UnknownName.among("label, which categories= does not name", name, scale)
+    got = got.with_columns(pl.col(category).cast(pl.String))
     groups = got.group_by(by, maintain_order=True) if by else [((), got)]
     rows = [
-        dict(zip(by, key, strict=True)) | _fleiss(part, items, rater, category, level, n_resamples, seed)
+        dict(zip(by, key, strict=True)) | _fleiss(part, items, rater, category, scale, cluster, ci)
         for key, part in groups
     ]
     schema: dict[str, Any] = {b: got.schema[b] for b in by} | _FLEISS
@@ -101,15 +121,19 @@ def fleiss(
 _NAMES = ("raw", "kappa", "alpha", "ac1")
 _FLEISS: dict[str, Any] = {
     **{f"{n}{end}": pl.Float64 for n in _NAMES for end in ("", "_low", "_high")},
-    **dict.fromkeys(["n_items", "n_raters", "n_labels", "n_missing", "n_categories"], pl.Int64),
+    "level": pl.Float64,
+    **dict.fromkeys(
+        ["n_items", "n_raters", "n_labels", "n_missing", "n_categories", "n_cases", "n_clusters"], pl.Int64
+    ),
     "method": pl.String,
     "status": pl.String,
 }
 
 
 def _fleiss(
-    part: pl.DataFrame, items: list[str], rater: str, category: str, level: float, n_resamples: int, seed: int
-) -> dict[str, Any]:
+    part: pl.DataFrame, items: list[str], rater: str, category: str, scale: list[str], cluster: Sequence[str],
+    ci: Bootstrap | None,
+) -> dict[str, Any]:  # fmt: skip
     known = part.drop_nulls(category)
     counts = (
         known.group_by([*items, category])
@@ -118,78 +142,131 @@ def _fleiss(
         .fill_null(0)
         .sort(items)
     )
-    table = counts.drop(items).to_numpy().astype(np.float64) if known.height else np.zeros((0, 0))
+    named = [c for c in counts.columns if c not in items]
+    table = counts.select(named).to_numpy().astype(np.float64) if known.height else np.zeros((0, 0))
     sizes = table.sum(axis=1)
-    table, sizes = table[sizes >= 2], sizes[sizes >= 2]
+    several = sizes >= 2
+    occur = int((table > 0).any(axis=0).sum()) if len(table) else 0
     row: dict[str, Any] = {
-        "n_items": len(sizes), "n_raters": known[rater].n_unique(), "n_labels": int(sizes.sum()),
-        "n_missing": part.height - known.height, "n_categories": int((table.sum(axis=0) > 0).sum()),
-        "method": f"percentile bootstrap over items, B={n_resamples}, seed={seed}",
+        "level": level_of(ci), "n_items": int(several.sum()), "n_raters": known[rater].n_unique(),
+        "n_labels": int(sizes.sum()), "n_missing": part.height - known.height, "n_categories": len(scale),
+        "n_cases": known.select([c for c in ("dataset", "case_id") if c in known.columns]).n_unique()
+        if "case_id" in known.columns else None,
     }  # fmt: skip
-    if not len(sizes):
-        return row | {"status": "no item with two labels"}
-    k = row["n_categories"]
-    equal = bool((sizes == sizes[0]).all())
+    if not several.any():
+        return row | {"method": "no interval", "status": "no item with two labels"}
+    k = len(scale)
+    equal = bool((sizes[several] == sizes[several][0]).all())
     sums = _item_sums(table, sizes)
     values = _coefficients(sums.sum(axis=1, keepdims=True), k, equal)
     notes = [] if equal else ["items have different numbers of labels: kappa undefined"]
-    if k == 1:
-        notes.append("one category only: kappa, alpha and ac1 undefined")
-    draws = _coefficients(_resample.draw_sums(sums, n_resamples, seed), k, equal) if len(sizes) > 1 else {}
-    for name in _NAMES:
+    if occur == 1:
+        notes.append(
+            "one category only: kappa, alpha and ac1 undefined"
+            if k == 1
+            else "one category only: kappa, alpha undefined"
+        )
+    ends = None
+    row["method"] = "no interval"
+    if ci is not None:
+        atoms, over = _atoms(counts, known, items, cluster)
+        drawing = ci if cluster else replace(ci, cluster=over[0])
+        row["method"] = drawing.words(" x ".join(cluster) or "items")
+        row["n_clusters"] = _interval.groups(atoms, drawing.over)
+        if row["n_clusters"] > 1:
+            ends = _interval.interval(
+                lambda m: np.stack([_coefficients(m, k, equal)[n] for n in _NAMES]), sums, atoms, drawing
+            )
+    for i, name in enumerate(_NAMES):
         value = float(values[name][0])
         if not np.isfinite(value):
             continue
         row[name] = value
-        if name in draws:
-            low, high, undefined = _resample.percentile(draws[name][None, :], level)
-            if undefined[0] <= n_resamples // 20 and low[0] < high[0]:
-                row |= {f"{name}_low": min(float(low[0]), value), f"{name}_high": max(float(high[0]), value)}
+        if ends is not None and ci is not None:
+            low, high = float(ends.low[i]), float(ends.high[i])
+            if ends.undefined[i] <= ci.n // 20 and low < high:
+                row |= {f"{name}_low": min(low, value), f"{name}_high": max(high, value)}
     bare = [n for n in _NAMES if row.get(n) is not None and row.get(f"{n}_low") is None]
-    if bare:
+    if bare and ci is not None:
         notes.append(f"no interval for {', '.join(bare)}: constant or too few items")
+    elif ci is not None and (flag := few(row["n_clusters"], ci)):
+        notes.append(flag)
     return row | {"status": _rates.join_notes(notes)}
 
 
+def _atoms(
+    counts: pl.DataFrame, known: pl.DataFrame, items: list[str], cluster: Sequence[str]
+) -> tuple[pl.DataFrame, list[str]]:
+    """Return the cluster columns of each item, in the order of the counts."""
+    if not cluster:
+        return counts.select(pl.int_range(pl.len()).alias("_item")), ["_item"]
+    held = [c for c in dict.fromkeys(_sums.atom_columns(known, cluster)) if c not in items]
+    found = known.group_by(items).agg(
+        pl.col(held).first(), *(pl.col(c).n_unique().alias(f"_n_{c}") for c in held)
+    )
+    if any((found[f"_n_{c}"] > 1).any() for c in held):
+        raise SchemaError(
+            f"labels of one item lie in several groups of {', '.join(held)}",
+            allowed="a cluster column that keeps items whole",
+        )
+    joined = counts.select(items).join(found, on=items, how="left", maintain_order="left")
+    return joined.select(_sums.atom_columns(known, cluster)), list(cluster)
+
+
 def _item_sums(table: Floats, sizes: Floats) -> Floats:
-    """Stack per-item sums: 1, P_i, n_i, n_i P_i, shares of each category, counts of each category."""
-    agree = (table * (table - 1)).sum(axis=1) / (sizes * (sizes - 1))
-    head = np.vstack([np.ones_like(sizes), agree, sizes, sizes * agree])
-    return np.vstack([head, (table / sizes[:, None]).T, table.T])
+    """Stack per-item sums over items with two labels or more (1, P_i, n_i, n_i P_i), items with a label,
+    shares of each category (of all items, and of the former), and counts of each category (of the former).
+    """
+    several = (sizes >= 2).astype(np.float64)
+    agree = (table * (table - 1)).sum(axis=1) / np.maximum(sizes * (sizes - 1), 1)
+    share = (table / sizes[:, None]).T
+    head = np.vstack(
+        [several, agree * several, sizes * several, sizes * agree * several, np.ones_like(sizes)]
+    )
+    return np.vstack([head, share, share * several, table.T * several])
 
 
 def _coefficients(sums: Floats, k: int, equal: bool) -> dict[str, Floats]:
-    n, agree, labels, weighted = sums[:4]
-    width = (len(sums) - 4) // 2
-    shares, counts = sums[4 : 4 + width] / n, sums[4 + width :]
-    raw = agree / n
+    n, agree, labels, weighted, items = sums[:5]
+    width = (len(sums) - 5) // 3
+    every, shares = (_resample.ratio(sums[5 + i * width : 5 + (i + 1) * width], np.broadcast_to(m, (width, len(n))))
+                     for i, m in enumerate((items, n)))  # fmt: skip
+    counts = sums[5 + 2 * width :]
+    raw = _resample.ratio(agree, n)
     chance = (shares**2).sum(axis=0)
-    gwet = (shares * (1 - shares)).sum(axis=0) / max(k - 1, 1)
+    gwet = (every * (1 - every)).sum(axis=0) / max(k - 1, 1)
     disagree = _resample.ratio((counts * (labels - counts)).sum(axis=0), labels * (labels - 1))
     undefined = np.full_like(raw, np.nan)
-    one = k == 1
     return {
         "raw": raw,
         "kappa": _resample.ratio(raw - chance, np.where(1 - chance > 1e-12, 1 - chance, 0))
         if equal
         else undefined,
-        "alpha": 1 - _resample.ratio(1 - weighted / labels, disagree),
-        "ac1": undefined if one else (raw - gwet) / (1 - gwet),
+        "alpha": 1 - _resample.ratio(1 - _resample.ratio(weighted, labels), disagree),
+        "ac1": undefined if k == 1 else (raw - gwet) / (1 - gwet),
     }
 
 
 def audit(
     answers: _input.IntoFrame,
     *,
-    dimensions: Sequence[str] = ("exists", "region", "update", "reason"),
+    dimensions: str | Sequence[str] = ("exists", "region", "update", "reason"),
     by: str | Sequence[str] = (),
-    cluster: str = "case_id",
-    ci: Any = "wilson",
-    level: float = 0.95,
-    n_resamples: int = 10_000,
-    seed: int = 42,
+    ci: CI = BOOTSTRAP,
 ) -> pl.DataFrame:
     """Compute the share of yes answers for each dimension of an audit of annotated nodes.
+
+    Parameters
+    ----------
+    answers : frame
+        One row a node and annotator (schema `audit`): `case_id`, the columns `by`, and a Boolean column
+        for each dimension (null is not answered: left out and counted).
+    dimensions : sequence of str
+        The columns with the answers.
+    by : str or sequence of str
+        Columns that make the rows of the result, such as `annotator`.
+    ci : Bootstrap, Wilson or None
+        As in `recall`; by default whole cases are drawn, since nodes of one case are alike.
 
     Returns
     -------
@@ -203,15 +280,20 @@ def audit(
     >>> audit(answers, dimensions=["exists", "region"])["n_scored"].to_list()
     [2, 1]
     """
-    by = _input.columns_of(by)
-    got = _input.eager(answers, [*by, *dimensions, cluster], where="audit")
-    keep = list(dict.fromkeys([*by, *(c for c in ("dataset", "case_id") if c in got.columns), cluster]))
+    ci = any_kind(ci)
+    by, cluster, dimensions = _input.columns_of(by), clusters_of(ci), _input.columns_of(dimensions)
+    got = _input.eager(answers, [*by, *dimensions, "case_id", *cluster], where="audit")
+    _rates.check_apart(got, by, None, where="audit")
+    _input.no_twice(got, by, where="audit")
+    keep = list(dict.fromkeys([*by, *(c for c in ("dataset", "case_id") if c in got.columns), *cluster]))
     long = pl.concat(
         [
             got.select(*keep, pl.lit(name).alias("dimension"), _input.binary(got, name).alias("_v"))
             for name in dimensions
         ]
     ).with_columns(pl.col("dimension").cast(pl.Enum(list(dimensions))))
-    rates = _rates.prepare(long, value="_v", by=[*by, "dimension"], pooling=None, cluster=cluster)
-    out = table(rates, "micro", ci=ci, level=level, n_resamples=n_resamples, seed=seed)
+    rates = _rates.prepare(
+        long, value="_v", by=[*by, "dimension"], pooling=None, cluster=cluster, distinct=False
+    )
+    out = table(rates, "micro", ci)
     return out.with_columns(pl.col("dimension").cast(pl.String))

@@ -3,169 +3,373 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import NormalDist
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
-from icgkit.metrics import _input, _resample
-from icgkit.metrics.paired import KEY
+from icgkit.metrics import _input, _interval, _rates, _resample, _sums
+from icgkit.metrics._words import few
+from icgkit.metrics.inference import sides
+from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, needed
 
 Floats = NDArray[np.float64]
 METHODS = ("judge", "labels", "rogan_gladen", "prediction_powered", "prediction_powered_tuned")
+Average = Literal["macro", "micro"]
+LEAST = 10
+"""Below this number of labelled clusters a clustered error is itself too uncertain to lean on."""
 
 
 def corrected(
     judgments: _input.IntoFrame,
     labels: _input.IntoFrame,
     *,
-    by: str | Sequence[str] = ("condition",),
-    value: str = "found",
-    gold: str = "gold",
-    cluster: str = "case_id",
-    level: float = 0.95,
-    n_resamples: int = 10_000,
-    seed: int = 42,
+    by: str | Sequence[str] = ("model", "condition"),
+    average: Average = "micro",
+    pooling: Literal["pooled"] | None = None,
+    ci: Bootstrap = BOOTSTRAP,
 ) -> pl.DataFrame:
-    """Estimate micro recall as people would judge it, from many judge verdicts and few human ones.
+    """Estimate recall as people would judge it, from many judge verdicts and few human ones.
 
     Parameters
     ----------
     judgments : frame
-        The judge's verdicts: `value`, `cluster`, the columns `by`.
+        The judge's verdicts: `case_id`, `found` (null is missing), the columns `by`, and what tells
+        decisions apart (`node_id`, `model`, `condition`, `sample` ..., as far as there).
     labels : frame
-        The subset with both verdicts (schema `gold`): `value`, `gold`, `cluster`, the columns `by`.
-        It has to be a random sample of the decisions within each cell.
+        The decisions that people judged too (schema `gold`): the same columns and `gold`. It has to be a
+        random sample of the decisions within each cell; labels may lie anywhere inside the cases.
     by : str or sequence of str
         Columns that make the cells; each cell has error rates of its own.
-    cluster : str
-        Column of the clusters; resampled for Rogan-Gladen, added up for the others' errors.
+    average : {"micro", "macro"}
+        Share of decisions, or mean over cases of the share of a case's decisions.
+    pooling : {"pooled"}, optional
+        Must be given when `by` does not name the models: decisions of all of them in one cell.
+    ci : Bootstrap
+        Its `cluster` (one or two crossed columns) and `level` for all estimators, its draws for
+        Rogan-Gladen.
 
     Returns
     -------
     polars.DataFrame
         The columns `by`, `estimator`: "judge" (verdicts as they are), "labels" (human subset alone),
         "rogan_gladen", "prediction_powered", "prediction_powered_tuned"; `estimate` (0 to 1), `low`,
-        `high`, `width`, `width_ratio` (to the judge's own interval: the price of being right),
-        `sensitivity`, `specificity`, `tuning`, `n_scored`, `n_labelled`, `n_missing`, `method`,
+        `high`, `level`, `se`, `width`, `width_ratio` (to the judge's own interval: the price of being
+        right), `sensitivity`, `specificity`, `tuning`, `n_scored`, `n_total`, `n_missing`, `n_labelled`
+        (decisions), `n_cases`, `n_clusters` (with a label; for the judge with a verdict), `method`,
         `status`.
+
+    Raises
+    ------
+    SchemaError
+        For labels that are no decision of the judgments or contradict their verdict, decisions that
+        stand twice, and several judges, datasets, conditions or models that `by` does not name.
 
     Notes
     -----
     Rogan-Gladen: (p + Sp - 1) / (Se + Sp - 1), cut to 0..1; undefined when Se + Sp <= 1.
-    Prediction-powered: t mean(f over the unlabelled) + mean(y - t f over the labelled), with t = 1 or
-    the t that minimises the variance, cov(y, f) / (var f (1 + n / N)), cut to 0..1; normal interval
-    with variances that add up whole clusters.
+    Prediction-powered: t mean_U(f) + mean_L(y - t f) over unlabelled and labelled decisions, with t = 1 or
+    the t that minimises the variance, cov(y, f) / (var f (1 + n / N)), cut to 0..1. Means are weighted by
+    v = 1 (micro) or v = N / (C n_c) with n_c decisions of the case among C cases (macro). The error adds
+    up t v (f - mean) / V_U + v (y - t f - mean) / V_L within a cluster before it is squared: labelled and
+    unlabelled decisions of a cluster hang together. Crossed clusters: the sum of both less that of their
+    common parts. The interval is that of Student's t with C - 1 degrees of freedom, C clusters.
 
     References
     ----------
     Rogan and Gladen (1978), Am. J. Epidemiol. 107, 71-76. Angelopoulos, Bates, Fannjiang, Jordan and
     Zrnic (2023), Prediction-powered inference, Science 382, 669-674; Angelopoulos, Duchi and Zrnic
-    (2023), PPI++, arXiv:2311.01453, section 6 (tuning).
+    (2023), PPI++, arXiv:2311.01453, section 6 (tuning). Liang and Zeger (1986), Biometrika 73(1), section
+    2 (sums within clusters). Cameron, Gelbach and Miller (2011), JBES 29(2), 238-249 (crossed).
 
     Examples
     --------
     >>> import polars as pl
     >>> judged = pl.DataFrame({"case_id": [f"c{i}" for i in range(200)], "found": [i % 2 == 0 for i in range(200)]})
     >>> labelled = judged.head(40).with_columns(gold=pl.Series([i % 2 == 0 or i % 10 == 1 for i in range(40)]))
-    >>> got = corrected(judged, labelled, by=(), n_resamples=200)
+    >>> got = corrected(judged, labelled, by=(), ci=Bootstrap(200))
     >>> got.select("estimator", pl.col("estimate").round(3)).rows()[2]
     ('rogan_gladen', 0.6)
     """
-    by = _input.columns_of(by)
-    _input.level_ok(level)
-    every = _input.eager(judgments, [*by, value, cluster], where="judgments")
-    some = _input.eager(labels, [*by, value, gold, cluster], where="labels")
-    for frame, where in ((every, "judgments"), (some, "labels")):
-        _input.no_null(frame, [cluster], where=where, what="cluster")
-        for column in ("judge", "dataset"):
-            if column in frame.columns and column not in by and frame[column].n_unique() > 1:
-                raise SchemaError(f"{where} hold several values of {column!r}", remedy="filter to one")
-    key = [c for c in KEY if c in every.columns and c in some.columns]
-    rest = every.join(some.select(key).unique(), on=key, how="anti", nulls_equal=True) if key else every
-    f = every.select(*by, cluster, _input.binary(every, value).cast(pl.Float64).alias("_f"))
-    u = rest.select(*by, cluster, _input.binary(rest, value).cast(pl.Float64).alias("_f"))
-    g = some.select(
-        *by,
-        cluster,
-        _input.binary(some, value, where="labels").cast(pl.Float64).alias("_f"),
-        _input.binary(some, gold, where="labels").cast(pl.Float64).alias("_y"),
-    )
-    rows = []
-    for cell, part in f.group_by(by, maintain_order=True) if by else [((), f)]:
-        match = [pl.lit(True), *(pl.col(c).eq_missing(pl.lit(v)) for c, v in zip(by, cell, strict=True))]
-        rows += [
-            dict(zip(by, cell, strict=True)) | row
-            for row in _cell(part, u.filter(match), g.filter(match), cluster, level, n_resamples, seed)
-        ]
+    by, ci = _input.columns_of(by), needed(ci)
+    every = _read(judgments, labels, by, pooling, average, ci)
+    cells, atoms = _cells(every, by, ci)
+    rows = [key | row for key, cell in cells for row in _report({"": cell}, atoms, ci)]
     schema: dict[str, Any] = {b: every.schema[b] for b in by} | _SCHEMA
-    out = pl.DataFrame([[row.get(c) for c in schema] for row in rows], schema=schema, orient="row")
-    return out.sort(by, nulls_last=True, maintain_order=True) if by else out
+    return _laid_out(rows, schema, by)
+
+
+def corrected_gap(
+    judgments: _input.IntoFrame,
+    labels: _input.IntoFrame,
+    reference: str = "direct",
+    target: str = "oracle",
+    *,
+    by: str | Sequence[str] = ("model",),
+    average: Average = "micro",
+    pooling: Literal["pooled"] | None = None,
+    ci: Bootstrap = BOOTSTRAP,
+) -> pl.DataFrame:
+    """Estimate the difference of two conditions as people would judge it: `target` minus `reference`.
+
+    Parameters
+    ----------
+    judgments, labels, by, average, pooling, ci
+        As in `corrected`; `by` must not name the condition. Both conditions need labels.
+    reference, target : str
+        Two conditions.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns `by`, `reference`, `target` and those of `corrected`; `estimate` is a difference, -1 to
+        1; `sensitivity`, `specificity` and `tuning` are null (each side has its own).
+
+    Notes
+    -----
+    Difference of the two corrected recalls; errors add up both sides within a cluster first, so that the
+    pairing is kept, and Rogan-Gladen draws both sides together. Sources: `corrected`.
+
+    References
+    ----------
+    Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), Science 382, 669-674.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> judged = pl.DataFrame(
+    ...     {"case_id": [f"c{i}" for i in range(100)] * 2, "condition": ["direct"] * 100 + ["oracle"] * 100,
+    ...      "found": [i % 4 == 0 for i in range(100)] + [i % 4 != 0 for i in range(100)]})
+    >>> labelled = judged.filter(pl.col("case_id").is_in([f"c{i}" for i in range(40)])).with_columns(gold=pl.col("found"))
+    >>> corrected_gap(judged, labelled, by=(), ci=Bootstrap(200)).filter(estimator="prediction_powered")[
+    ...     "estimate"].round(3).to_list()
+    [0.5]
+    """
+    by, ci = _input.columns_of(by), needed(ci)
+    if "condition" in by:
+        raise SchemaError("by names 'condition', the column that is compared", got=by, remedy="leave it out")
+    frame, reference, (target,) = sides(
+        _input.eager(judgments, ["condition"], where="judgments"), "condition", reference, [target]
+    )
+    wanted = pl.col("condition").is_in([reference, target])
+    gold = _input.eager(labels, ["condition"], where="labels").filter(wanted)
+    every = _read(frame.filter(wanted), gold, [*by, "condition"], pooling, average, ci)
+    groups: dict[tuple[Any, ...], dict[str, _Cell]] = {}
+    cells, atoms = _cells(every, [*by, "condition"], ci)
+    for key, cell in cells:
+        groups.setdefault(tuple(key[b] for b in by), {})[key["condition"]] = cell
+    rows = []
+    for values, pair in groups.items():
+        head = dict(zip(by, values, strict=True)) | {"reference": reference, "target": target}
+        rows += [head | row for row in _report({s: pair.get(s) for s in (reference, target)}, atoms, ci)]
+    schema: dict[str, Any] = {b: every.schema[b] for b in by}
+    return _laid_out(rows, schema | {"reference": pl.String, "target": pl.String} | _SCHEMA, by)
 
 
 _SCHEMA: dict[str, Any] = {
     "estimator": pl.String,
-    **dict.fromkeys(["estimate", "low", "high", "width", "width_ratio"], pl.Float64),
+    **dict.fromkeys(["estimate", "low", "high", "level", "se", "width", "width_ratio"], pl.Float64),
     **dict.fromkeys(["sensitivity", "specificity", "tuning"], pl.Float64),
-    **dict.fromkeys(["n_scored", "n_labelled", "n_missing"], pl.Int64),
+    **dict.fromkeys(["n_scored", "n_total", "n_missing", "n_labelled", "n_cases", "n_clusters"], pl.Int64),
     "method": pl.String,
     "status": pl.String,
 }
 
 
-def _sums(frame: pl.DataFrame, cluster: str) -> pl.DataFrame:
-    """Per-cluster sums of f, y, f y and of rows, over complete rows."""
-    f = pl.col("_f")
-    more = {}
-    if "_y" in frame.columns:
-        y = pl.col("_y")
-        more = {"y": y.sum(), "fy": (f * y).sum()}
-    return frame.drop_nulls().group_by(cluster).agg(n=pl.len(), f=f.sum(), **more).sort(cluster)
+def _laid_out(rows: list[dict[str, Any]], schema: dict[str, Any], by: list[str]) -> pl.DataFrame:
+    out = pl.DataFrame([[row.get(c) for c in schema] for row in rows], schema=schema, orient="row")
+    return out.sort(by, nulls_last=True, maintain_order=True) if by else out
 
 
-def _mean(total: Floats, n: Floats) -> tuple[float, float]:
-    """Return mean and its clustered variance from per-cluster totals and sizes."""
-    mean = total.sum() / n.sum()
-    residual = total - mean * n
-    clusters = len(n)
-    factor = clusters / (clusters - 1) if clusters > 1 else np.nan
-    return float(mean), float(factor * (residual @ residual) / n.sum() ** 2)
+def _read(
+    judgments: _input.IntoFrame, labels: _input.IntoFrame, by: list[str], pooling: str | None, average: str,
+    ci: Bootstrap,
+) -> pl.DataFrame:  # fmt: skip
+    """Check both frames; return decisions with `_f`, `_y` (null where not labelled) and weight `_v`."""
+    _input.one_of("average", average, _rates.AVERAGES)
+    every = _input.eager(judgments, [*by, "found", "case_id", *ci.over], where="judgments")
+    some = _input.eager(labels, [*by, "found", "gold", "case_id"], where="labels")
+    for frame, where in ((every, "judgments"), (some, "labels")):
+        _rates.check_apart(frame, by, pooling, where=where, allowed=("pooled",))
+    _input.no_null(
+        every, list(dict.fromkeys(["case_id", *ci.over])), where="judgments", what="case or cluster"
+    )
+    key = [c for c in dict.fromkeys([*_input.KEY, *by]) if c in every.columns and c in some.columns]
+    for frame, where in ((every, "judgments"), (some, "labels")):
+        twice = frame.select(key).filter(pl.struct(key).is_duplicated())
+        if twice.height:
+            raise SchemaError(
+                f"{where}: {twice.height} rows share {', '.join(key)}", got=twice.row(0),
+                allowed="one row a decision", remedy="drop repetitions, or keep the column that tells them apart",
+            )  # fmt: skip
+    every = every.with_columns(_input.binary(every, "found", where="judgments").cast(pl.Float64).alias("_f"))
+    some = some.select(
+        *key,
+        _input.binary(some, "found", where="labels").cast(pl.Float64).alias("_g"),
+        _input.binary(some, "gold", where="labels").cast(pl.Float64).alias("_y"),
+    ).with_columns(_is=pl.lit(True))
+    joined = every.join(some, on=key, how="left", nulls_equal=True, maintain_order="left")
+    if (strange := some.height - int(joined["_is"].count())) > 0:
+        first = some.join(every, on=key, how="anti", nulls_equal=True).select(key).row(0, named=True)
+        raise SchemaError(
+            f"labels: {strange} of {some.height} rows are no decision of the judgments", got=first,
+            remedy="filter both frames to the same runs; compare the names of cases, nodes, models and conditions",
+        )  # fmt: skip
+    against = joined.filter(pl.col("_f") != pl.col("_g"))
+    if against.height:
+        raise SchemaError(
+            f"labels: {against.height} rows have another 'found' than the judgments",
+            got=against.select(key).row(0, named=True),
+            remedy="take the judge's verdict from the judgments; were the labels made for another judge or run?",
+        )
+    case = [c for c in dict.fromkeys([*by, "dataset", "case_id"]) if c in joined.columns]
+    scored = pl.col("_f").is_not_null()
+    weight = pl.lit(1.0) if average == "micro" else 1.0 / scored.sum().over(case)
+    return joined.with_columns(weight.cast(pl.Float64).alias("_v"))
 
 
-def _cell(
-    every: pl.DataFrame, rest: pl.DataFrame, some: pl.DataFrame, cluster: str, level: float,
-    n_resamples: int, seed: int,
-) -> list[dict[str, Any]]:  # fmt: skip
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    a, u, g = _sums(every, cluster), _sums(rest, cluster), _sums(some, cluster)
+@dataclass(frozen=True)
+class _Cell:
+    """Decisions of one cell, in the order of the frame, and where they lie."""
+
+    f: Floats
+    y: Floats
+    v: Floats
+    atom: NDArray[np.int64]
+    n_total: int
+    n_cases: int
+
+    @property
+    def labelled(self) -> NDArray[np.bool_]:
+        """Decisions with both verdicts."""
+        return np.isfinite(self.y)
+
+
+def _cells(
+    every: pl.DataFrame, by: list[str], ci: Bootstrap
+) -> tuple[list[tuple[dict[str, Any], _Cell]], pl.DataFrame]:
+    """Split decisions into cells; return them and the atoms (what every cluster column keeps whole)."""
+    atom = _sums.atom_columns(every, ci.over)
+    atoms = every.select(atom).unique().sort(atom)
+    coded = every.join(
+        atoms.with_row_index("_a"), on=atom, how="left", nulls_equal=True, maintain_order="left"
+    )
+    case = [c for c in ("dataset", "case_id") if c in every.columns]
+    out = []
+    for key, part in coded.group_by(by, maintain_order=True) if by else [((), coded)]:
+        whole = part.filter(pl.col("_f").is_not_null())
+        cell = _Cell(
+            whole["_f"].to_numpy(), whole["_y"].fill_null(float("nan")).to_numpy(), whole["_v"].to_numpy(),
+            whole["_a"].to_numpy().astype(np.int64), part.height, whole.select(case).n_unique(),
+        )  # fmt: skip
+        out.append((dict(zip(by, key, strict=True)), cell))
+    return out, atoms
+
+
+class _Part(NamedTuple):
+    """An estimate, and how much each atom moves it."""
+
+    mean: float
+    moves: Floats
+
+
+def _added(code: NDArray[np.int64], values: Floats, size: int) -> Floats:
+    return np.bincount(code, weights=values, minlength=size).astype(np.float64)
+
+
+def _weighted(x: Floats, v: Floats, atom: NDArray[np.int64], n_atoms: int) -> _Part:
+    total = v.sum()
+    if not total > 0:
+        return _Part(np.nan, np.zeros(n_atoms))
+    mean = float((v * x).sum() / total)
+    return _Part(mean, _added(atom, v * (x - mean) / total, n_atoms))
+
+
+def _parts(cell: _Cell, n_atoms: int) -> dict[str, tuple[_Part, float | None]]:
+    """Estimate with every method whose error adds up; with the tuning."""
+    on = cell.labelled
+    f, y, v, atom = cell.f[on], cell.y[on], cell.v[on], cell.atom[on]
+    out: dict[str, tuple[_Part, float | None]] = {
+        "judge": (_weighted(cell.f, cell.v, cell.atom, n_atoms), None),
+        "labels": (_weighted(y, v, atom, n_atoms), None),
+    }
+    rest = _weighted(cell.f[~on], cell.v[~on], cell.atom[~on], n_atoms)
+    for name, t in zip(METHODS[3:], (1.0, _tuning(cell)), strict=True):
+        right = _weighted(y - t * f, v, atom, n_atoms)
+        out[name] = _Part(t * rest.mean + right.mean, t * rest.moves + right.moves), t
+    return out
+
+
+def _tuning(cell: _Cell) -> float:
+    """Return the weight of the judge that makes the error least, decisions taken as independent."""
+    on = cell.labelled
+    f, y = cell.f[on], cell.y[on]
+    spread = float(cell.f.var(ddof=1)) if len(cell.f) > 1 else 0.0
+    if spread <= 0 or len(f) < 2 or on.all():
+        return 0.0
+    together = float(((f - f.mean()) * (y - y.mean())).mean())
+    return float(np.clip(together / (spread * (1 + len(f) / (~on).sum())), 0, 1))
+
+
+def _variance(
+    moves: Floats, codes: Sequence[NDArray[np.int64]], used: NDArray[np.bool_]
+) -> tuple[float, int]:
+    """Return the variance from sums within clusters, and the clusters used (of crossed ones the fewer)."""
+    squares, sizes = [], []
+    for code in codes:
+        size = len(np.unique(code[used]))
+        sums = np.bincount(code, weights=moves)
+        squares.append(float(sums @ sums) * (size / (size - 1) if size > 1 else np.nan))
+        sizes.append(size)
+    if len(codes) == 1:
+        return squares[0], sizes[0]
+    both = sum(squares) - float(moves @ moves)
+    return (both if both > 0 else max(squares)), min(sizes)
+
+
+def _report(cells: dict[str, _Cell | None], atoms: pl.DataFrame, ci: Bootstrap) -> list[dict[str, Any]]:
+    """Lay out one row an estimator: of a cell, or of the last minus the first of two."""
+    have = [c for c in cells.values() if c is not None]
+    signs = [1.0] if len(cells) == 1 else [-1.0, 1.0]
+    lowest = 0.0 if len(cells) == 1 else -1.0
     base = {
-        "n_scored": int(a["n"].sum()), "n_labelled": int(g["n"].sum()),
-        "n_missing": every.height - int(a["n"].sum()),
+        "level": ci.level, "n_scored": sum(len(c.f) for c in have), "n_total": sum(c.n_total for c in have),
+        "n_labelled": sum(int(c.labelled.sum()) for c in have),
+        "n_cases": max((c.n_cases for c in have), default=0),
     }  # fmt: skip
+    base["n_missing"] = base["n_total"] - base["n_scored"]
     rows: dict[str, dict[str, Any]] = {m: base | {"estimator": m} for m in METHODS}
-    normal = f"normal, errors clustered by {cluster}"
-    if not base["n_scored"]:
+    if len(have) < len(cells) or not all(len(c.f) for c in have):
         return [row | {"status": "nothing scored"} for row in rows.values()]
-    _normal(rows["judge"], *_mean(_np(a, "f"), _np(a, "n")), z, normal)
-    if g.height < 2:
-        few = {"status": f"{g.height} labelled clusters: too few"}
-        return [rows["judge"], *(rows[m] | few for m in METHODS[1:])]
-    n, f, y, fy = (_np(g, c) for c in ("n", "f", "y", "fy"))
-    _normal(rows["labels"], *_mean(y, n), z, normal)
-    _rogan_gladen(rows["rogan_gladen"], a, g, cluster, level, n_resamples, seed)
-    if u.height < 2:
-        for name in METHODS[3:]:
-            rows[name]["status"] = "every decision is labelled: use the labels"
+    codes = _sums.atom_codes(atoms, ci.over)
+    parts = [_parts(c, atoms.height) for c in have]
+    every = np.zeros(atoms.height, dtype=bool)
+    gold = every.copy()
+    for c in have:
+        every[c.atom] = True
+        gold[c.atom[c.labelled]] = True
+    labelled = min(len(np.unique(code[gold])) for code in codes)
+    for name in ("judge", "labels", *METHODS[3:]):
+        if name != "judge" and labelled < 2:
+            rows[name] |= {"status": f"{labelled} labelled clusters: too few", "n_clusters": labelled}
+            continue
+        if name in METHODS[3:] and any(c.labelled.all() for c in have):
+            rows[name] |= {"status": "every decision is labelled: use the labels", "n_clusters": labelled}
+            continue
+        mean = sum(s * p[name][0].mean for s, p in zip(signs, parts, strict=True))
+        moves = sum((s * p[name][0].moves for s, p in zip(signs, parts, strict=True)), np.zeros(atoms.height))
+        variance, _ = _variance(moves, codes, every)
+        clusters = min(len(np.unique(code[every if name == "judge" else gold])) for code in codes)
+        if len(cells) == 1:
+            rows[name]["tuning"] = parts[0][name][1]
+        _student(rows[name], mean, variance, clusters, lowest, ci)
+    if labelled < 2:
+        rows["rogan_gladen"] |= {"status": f"{labelled} labelled clusters: too few", "n_clusters": labelled}
     else:
-        tuned = _tuning(n, f, y, fy, float(_np(u, "n").sum()))
-        for name, t in zip(METHODS[3:], (1.0, tuned), strict=True):
-            left, left_variance = _mean(t * _np(u, "f"), _np(u, "n"))
-            right, right_variance = _mean(y - t * f, n)
-            rows[name]["tuning"] = t
-            _normal(rows[name], left + right, left_variance + right_variance, z, normal)
+        _rogan_gladen(rows["rogan_gladen"], have, signs, atoms, labelled, ci)
     naive = rows["judge"].get("width")
     for row in rows.values():
         if row.get("width") is not None and naive:
@@ -173,72 +377,86 @@ def _cell(
     return list(rows.values())
 
 
-def _np(frame: pl.DataFrame, name: str) -> Floats:
-    return frame[name].cast(pl.Float64).to_numpy()
+def _student(
+    row: dict[str, Any], mean: float, variance: float, clusters: int, lowest: float, ci: Bootstrap
+) -> None:
+    from scipy.special import stdtrit
 
-
-def _normal(row: dict[str, Any], mean: float, variance: float, z: float, method: str) -> None:
-    row |= {"estimate": min(1.0, max(0.0, mean)), "method": method, "status": "ok"}
-    if not np.isfinite(variance):
+    if not np.isfinite(mean):
+        row |= {"status": "nothing labelled on one side", "n_clusters": clusters}
+        return
+    row |= {
+        "estimate": min(1.0, max(lowest, mean)), "status": "ok", "n_clusters": clusters,
+        "method": f"Student's t, errors clustered by {' x '.join(ci.over)}",
+    }  # fmt: skip
+    if clusters < 2 or not np.isfinite(variance):
         row["status"] = "one cluster: no interval"
-    elif variance <= 0:
+    elif variance <= 1e-18:
         row["status"] = "constant: no interval"
     else:
-        half = z * variance**0.5
+        half = float(stdtrit(clusters - 1, (1 + ci.level) / 2)) * variance**0.5
         row |= {
-            "low": max(0.0, min(mean - half, 1.0)),
-            "high": min(1.0, max(mean + half, 0.0)),
+            "low": max(lowest, min(mean - half, 1.0)),
+            "high": min(1.0, max(mean + half, lowest)),
+            "se": variance**0.5,
             "width": 2 * half,
         }
-    if not 0 <= mean <= 1:
-        row["status"] = f"estimate {mean:.3f} cut to 0..1"
-
-
-def _tuning(n: Floats, f: Floats, y: Floats, fy: Floats, unlabelled: float) -> float:
-    size = n.sum()
-    variance = f.sum() / size - (f.sum() / size) ** 2  # f is 0 or 1
-    if variance <= 0:
-        return 0.0
-    covariance = fy.sum() / size - f.sum() * y.sum() / size**2
-    return float(np.clip(covariance / (variance * (1 + size / unlabelled)), 0, 1))
+        if clusters < LEAST:
+            row["status"] = f"{clusters} clusters: the error is itself uncertain"
+    if not lowest <= mean <= 1:
+        row["status"] = f"estimate {mean:.3f} cut to {lowest:.0f}..1"
 
 
 def _rogan_gladen(
     row: dict[str, Any],
-    a: pl.DataFrame,
-    g: pl.DataFrame,
-    cluster: str,
-    level: float,
-    n_resamples: int,
-    seed: int,
+    cells: list[_Cell],
+    signs: list[float],
+    atoms: pl.DataFrame,
+    labelled: int,
+    ci: Bootstrap,
 ) -> None:
-    both = (
-        a.select(cluster, pn="n", pf="f")
-        .join(g, on=cluster, how="full", coalesce=True)
-        .fill_null(0)
-        .sort(cluster)
-    )
-    sums = np.stack([_np(both, c) for c in ("pn", "pf", "n", "f", "y", "fy")])
-    value, se, sp = _corrected(sums.sum(axis=1, keepdims=True))
-    row["method"] = f"percentile bootstrap over {cluster}, B={n_resamples}, seed={seed}"
-    row |= {
-        n: float(v[0]) if np.isfinite(v[0]) else None for n, v in (("sensitivity", se), ("specificity", sp))
-    }
-    if not np.isfinite(value[0]):
-        one = "labels have one class only" if row["sensitivity"] is None or row["specificity"] is None else ""
-        row["status"] = one or "sensitivity + specificity <= 1: the judge tells nothing"
+    """Correct by sensitivity and specificity; all cells are drawn together."""
+    blocks = []
+    for c in cells:
+        on = c.labelled
+        f, y = c.f[on], c.y[on]
+        add = [(c.atom, c.v), (c.atom, c.v * c.f)]
+        add += [(c.atom[on], x) for x in (np.ones_like(f), f, y, f * y)]
+        blocks += [_added(a, w, atoms.height) for a, w in add]
+    sums = np.stack(blocks)
+
+    def value(total: Floats) -> Floats:
+        each = total.reshape(len(cells), 6, -1)
+        found = [np.clip(_corrected(x)[0], 0, 1) for x in each]
+        return np.asarray(sum(s * f for s, f in zip(signs, found, strict=True)))[None, :]
+
+    pieces = [_corrected(x) for x in sums.sum(axis=1, keepdims=True).reshape(len(cells), 6, 1)]
+    row["method"] = f"Rogan-Gladen, {ci.words()}"
+    row["n_clusters"] = labelled
+    raw = [float(p[0][0]) for p in pieces]
+    if len(cells) == 1:
+        row |= {
+            n: float(v[0]) if np.isfinite(v[0]) else None
+            for n, v in zip(("sensitivity", "specificity"), pieces[0][1:], strict=True)
+        }
+    if not np.isfinite(raw).all():
+        one = any(not np.isfinite(v[0]) for p in pieces for v in p[1:])
+        row["status"] = (
+            "labels have one class only" if one else "sensitivity + specificity <= 1: the judge tells nothing"
+        )
         return
-    drawn = _corrected(_resample.draw_sums(sums, n_resamples, seed))[0]
-    low, high, undefined = _resample.percentile(np.clip(drawn, 0, 1)[None, :], level)
-    estimate = min(1.0, max(0.0, float(value[0])))
+    estimate = float(value(sums.sum(axis=1, keepdims=True))[0, 0])
     row |= {"estimate": estimate, "status": "ok"}
-    if undefined[0] > n_resamples // 20 or low[0] == high[0]:
-        row["status"] = f"{undefined[0]} of {n_resamples} draws undefined: no interval"
+    ends = _interval.interval(value, sums, atoms, ci)
+    low, high, undefined = float(ends.low[0]), float(ends.high[0]), int(ends.undefined[0])
+    if undefined > ci.n // 20 or not low < high:
+        row["status"] = f"{undefined} of {ci.n} draws undefined: no interval"
     else:
-        low_, high_ = min(float(low[0]), estimate), max(float(high[0]), estimate)
-        row |= {"low": low_, "high": high_, "width": high_ - low_}
-    if estimate != value[0]:
-        row["status"] = f"estimate {value[0]:.3f} cut to 0..1"
+        row |= {"low": min(low, estimate), "high": max(high, estimate)}
+        row["width"] = row["high"] - row["low"]
+        row["status"] = few(labelled, ci) or "ok"
+    if any(not 0 <= r <= 1 for r in raw):
+        row["status"] = "estimate " + " and ".join(f"{r:.3f}" for r in raw) + " cut to 0..1"
 
 
 def _corrected(sums: Floats) -> tuple[Floats, Floats, Floats]:

@@ -3,40 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from icgkit.metrics import _input, _resample
+from icgkit.metrics import _input
+from icgkit.metrics._interval import interval
 from icgkit.metrics.inference import settle_difference
-from icgkit.metrics.paired import cluster_sums, groups_of, lay_out, pairs
+from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, clusters_of, drawn, level_of
+from icgkit.metrics.paired import cluster_sums, groups_of, lay_out, n_cases, pairs
 
 
 def cohens_d(
     judgments: _input.IntoFrame,
     *,
     reference: str = "direct",
-    targets: Sequence[str] | None = None,
-    by: str | Sequence[str] = (),
+    targets: str | Sequence[str] | None = None,
+    by: str | Sequence[str] = ("model",),
     over: str = "condition",
     value: str = "found",
-    cluster: str = "case_id",
-    on: Sequence[str] | None = None,
-    level: float = 0.95,
-    n_resamples: int = 10_000,
-    seed: int = 42,
+    on: str | Sequence[str] | None = None,
+    pooling: Literal["pooled"] | None = None,
+    ci: Bootstrap | None = BOOTSTRAP,
 ) -> pl.DataFrame:
     """Compute Cohen's d of paired outcomes, with a clustered bootstrap interval.
+
+    Parameters
+    ----------
+    judgments, reference, targets, by, over, value, on, pooling
+        As in `mcnemar`; `value` may also be numeric.
+    ci : Bootstrap or None
+        How the interval of d is drawn.
 
     Returns
     -------
     polars.DataFrame
-        The columns `by`, `reference`, `target`, `d` (difference over the root mean of both
-        variances), `low`, `high` (of d), `d_z` (difference over the standard deviation of the
-        differences), `mean_reference`, `mean_target`, `n_pairs`, `n_missing`, `n_clusters`,
-        `method`, `status`. Positive: the target is higher. Null where a variance is 0.
+        The columns `by`, `reference`, `target`, `estimate` (Cohen's d: difference over the root mean of
+        both variances, in standard deviations), `low`, `high`, `level` (of d), `d_z` (difference over
+        the standard deviation of the differences), `mean_reference`, `mean_target`, `n_pairs`,
+        `n_total`, `n_missing`, `n_cases`, `n_clusters`, `method`, `status`. Positive: the target is higher. Null where a variance is 0.
 
     Notes
     -----
@@ -57,24 +64,22 @@ def cohens_d(
     ...         "found": [False, False, True, True, True, True, True, False],
     ...     }
     ... )
-    >>> round(cohens_d(rows, n_resamples=200)["d"][0], 4)  # (3/4 - 1/2) / sqrt((1/4 + 1/3) / 2)
+    >>> round(cohens_d(rows, by=(), ci=None)["estimate"][0], 4)  # (3/4 - 1/2) / sqrt((1/4 + 1/3) / 2)
     0.4629
     """
-    by = _input.columns_of(by)
-    _input.level_ok(level)
-    matched = pairs(
-        judgments, reference=reference, targets=targets, by=by, over=over, value=value, on=on, numeric=True
-    )
-    _input.require(matched, [cluster], where="judgments")
-    _input.no_null(matched, [cluster], where="judgments", what="cluster")
+    by, ci = _input.columns_of(by), drawn(ci)
+    matched, reference = pairs(
+        judgments, reference=reference, targets=targets, by=by, over=over, value=value, on=on, pooling=pooling,
+        cluster=clusters_of(ci), numeric=True,
+    )  # fmt: skip
     rows = []
     for key, part in groups_of(matched, by):
-        whole, sums = cluster_sums(part, cluster)
-        row = key | {"reference": reference, "n_pairs": whole.height, "n_missing": part.height - whole.height}
-        row |= {
-            "n_clusters": sums.height,
-            "method": f"bootstrap over {cluster}, B={n_resamples}, seed={seed}",
-        }
+        whole, sums = cluster_sums(part, clusters_of(ci))
+        row = key | {
+            "reference": reference, "level": level_of(ci), "n_pairs": whole.height, "n_total": part.height,
+            "n_missing": part.height - whole.height, "n_cases": n_cases(whole), "n_clusters": sums.height,
+            "method": f"Cohen's d, {ci.words()}" if ci else "Cohen's d",
+        }  # fmt: skip
         if whole.height < 2:
             rows.append(row | {"status": "fewer than two complete pairs"})
             continue
@@ -85,19 +90,23 @@ def cohens_d(
         if not np.isfinite(d[0]):
             rows.append(row | {"status": "both sides constant: d undefined"})
             continue
-        drawn = _effect(_resample.draw_sums(moments, n_resamples, seed))[0]
-        low, high, undefined = _resample.percentile(drawn[None, :], level)
-        lo, hi, note = settle_difference(
-            float(d[0]), low[0], high[0], int(undefined[0]), n_resamples, sums.height
-        )
-        status = note or ("ok" if row["d_z"] is not None else "differences constant: d_z undefined")
-        rows.append(row | {"d": float(d[0]), "low": lo, "high": hi, "status": status})
+        row |= {
+            "estimate": float(d[0]),
+            "status": "ok" if row["d_z"] is not None else "differences constant: d_z undefined",
+        }
+        if ci is not None:
+            got = interval(lambda m: _effect(m)[0][None, :], moments, sums, ci)
+            low, high, note = settle_difference(
+                float(d[0]), got.low[0], got.high[0], int(got.undefined[0]), got.clusters, ci
+            )
+            row |= {"low": low, "high": high, "n_clusters": got.clusters, "status": note or row["status"]}
+        rows.append(row)
     return lay_out(rows, by, matched, _COHEN)
 
 
 _COHEN: dict[str, Any] = {
-    **dict.fromkeys(["d", "low", "high", "d_z", "mean_reference", "mean_target"], pl.Float64),
-    **dict.fromkeys(["n_pairs", "n_missing", "n_clusters"], pl.Int64),
+    **dict.fromkeys(["estimate", "low", "high", "level", "d_z", "mean_reference", "mean_target"], pl.Float64),
+    **dict.fromkeys(["n_pairs", "n_total", "n_missing", "n_cases", "n_clusters"], pl.Int64),
     "method": pl.String,
     "status": pl.String,
 }

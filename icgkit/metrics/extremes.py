@@ -3,39 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _rates, _resample
 from icgkit.metrics._rates import Rates
 from icgkit.metrics._words import Pooling, method
 from icgkit.metrics.inference import finite, settle_difference
+from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, clusters_of, drawn, level_of
 
 Floats = NDArray[np.float64]
 
 
 def spread(
     judgments: _input.IntoFrame, *, over: str = "model", by: str | Sequence[str] = ("condition",),
-    average: str = "macro", pooling: Pooling = None, cluster: str = "case_id",
-    ci: Literal["bootstrap"] | None = "bootstrap", level: float = 0.95, n_resamples: int = 10_000,
-    seed: int = 42, value: str = "found",
+    average: str = "macro", pooling: Pooling = None, ci: Bootstrap | None = BOOTSTRAP,
+    value: str = "found",
 ) -> pl.DataFrame:  # fmt: skip
     """Compute the spread of rates over models (or any column): highest minus lowest.
+
+    Parameters
+    ----------
+    judgments, by, average, pooling, ci, value
+        As in `recall`; `by` must not name the column `over`. BCa is not offered: an extreme is not smooth.
+    over : str
+        The column whose values are compared.
 
     Returns
     -------
     polars.DataFrame
         The columns `by`, then `lowest`, `highest` (values of `over`), `estimate_lowest`,
-        `estimate_highest`, `estimate` (their difference, 0 to 1), `low`, `high`, `n_groups`,
-        `n_scored`, `n_total`, `method`, `status`.
+        `estimate_highest`, `estimate` (their difference, 0 to 1), `low`, `high`, `level`, `n_groups`,
+        `n_scored`, `n_total`, `n_missing`, `n_cases`, `n_clusters`, `method`, `status`.
 
     Notes
     -----
-    In each resample highest and lowest are found anew. The spread of noisy rates is biased upwards,
-    so the interval tends to lie high when the rates hardly differ.
+    max_k p_k - min_k p_k over the values k. In each resample highest and lowest are found anew. The
+    spread of noisy rates is biased upwards, and the interval more so: with equal rates it does not hold
+    0. It describes how far apart the rates are; it is no test of whether they differ.
+
+    References
+    ----------
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 10.2 (bias of a maximum).
 
     Examples
     --------
@@ -46,24 +59,32 @@ def spread(
     >>> spread(judgments, ci=None).select("lowest", "highest", "estimate").row(0)
     ('m', 'k', 0.5)
     """
-    return _extremes(
-        judgments, lambda high, low: high - low, "spread", over, by, average, pooling, cluster, ci, level,
-        n_resamples, seed, value,
-    )  # fmt: skip
+    options: dict[str, Any] = {"over": over, "average": average, "pooling": pooling, "value": value}
+    return _extremes(judgments, "spread", by, ci, **options)
 
 
 def ratio(
     judgments: _input.IntoFrame, *, over: str = "category", by: str | Sequence[str] = ("condition",),
-    average: str = "micro", pooling: Pooling = None, cluster: str = "case_id",
-    ci: Literal["bootstrap"] | None = "bootstrap", level: float = 0.95, n_resamples: int = 10_000,
-    seed: int = 42, value: str = "found",
+    average: str = "micro", pooling: Pooling = None, ci: Bootstrap | None = BOOTSTRAP,
+    value: str = "found",
 ) -> pl.DataFrame:  # fmt: skip
     """Compute the ratio of the highest to the lowest rate over categories, subtypes or any column.
+
+    Parameters
+    ----------
+    judgments, by, average, pooling, ci, value
+        As in `recall`; `by` must not name the column `over`. BCa is not offered: an extreme is not smooth.
+    over : str
+        The column whose values are compared.
 
     Returns
     -------
     polars.DataFrame
         As `spread`; `estimate` is the ratio (1 or more), null when the lowest rate is 0.
+
+    Notes
+    -----
+    max_k p_k / min_k p_k; like a spread it is biased upwards, and its interval is no test.
 
     Examples
     --------
@@ -74,31 +95,37 @@ def ratio(
     >>> ratio(judgments, ci=None)["estimate"].to_list()
     [2.0]
     """
-    return _extremes(
-        judgments, _resample.ratio, "ratio", over, by, average, pooling, cluster, ci, level, n_resamples,
-        seed, value,
-    )  # fmt: skip
+    options: dict[str, Any] = {"over": over, "average": average, "pooling": pooling, "value": value}
+    return _extremes(judgments, "ratio", by, ci, **options)
+
+
+_COMBINE: dict[str, Callable[[Floats, Floats], Floats]] = {
+    "spread": lambda high, low: high - low,
+    "ratio": _resample.ratio,
+}
 
 
 def _extremes(
-    judgments: _input.IntoFrame, combine: Callable[[Floats, Floats], Floats], what: str, over: str,
-    by: str | Sequence[str], average: str, pooling: Pooling, cluster: str, ci: str | None,
-    level: float, n_resamples: int, seed: int, value: str,
+    judgments: _input.IntoFrame, what: str, by: str | Sequence[str], ci: Bootstrap | None, *, over: str,
+    average: str, pooling: Any, value: str,
 ) -> pl.DataFrame:  # fmt: skip
-    by = _input.columns_of(by)
+    by, ci, combine = _input.columns_of(by), drawn(ci), _COMBINE[what]
+    if over in by:
+        raise SchemaError(f"by names {over!r}, the column that is compared", got=by, remedy="leave it out")
     _input.one_of("average", average, _rates.AVERAGES)
-    _input.one_of("ci", ci, ("bootstrap", None))
-    rates = _rates.prepare(judgments, value=value, by=[*by, over], pooling=pooling, cluster=cluster)
+    if ci and ci.kind == "bca":
+        raise SchemaError(f"{what} with Bootstrap(kind='bca')", allowed="percentile or expanded")
+    rates = _rates.prepare(judgments, value=value, by=[*by, over], pooling=pooling, cluster=clusters_of(ci))
     estimate = rates.estimate(average)
-    draws = rates.draws([average], n_resamples, seed)[average] if ci and rates.cells.height else None
+    draws = rates.draws([average], ci)[average] if ci and rates.cells.height else None
     cells = rates.cells.with_columns(_i=pl.int_range(pl.len()), _e=pl.Series(estimate, dtype=pl.Float64))
     groups = cells.group_by(by, maintain_order=True) if by else [((), cells)]
-    how = f"{what} over {over}, " + method(rates, average, "bootstrap" if ci else None, n_resamples, seed)
+    how = f"{what} over {over}, " + method(rates, average, ci)
     rows = []
     for key, part in groups:
         index = part["_i"].to_numpy()
         named = dict(zip(by, key, strict=True)) | {"method": how}
-        rows.append(named | _extreme(rates, part, index, estimate, draws, combine, over, level, n_resamples))
+        rows.append(named | _extreme(rates, part, index, estimate, draws, combine, over, ci))
     schema: dict[str, Any] = {b: rates.cells.schema[b] for b in by} | {
         "lowest": rates.cells.schema[over], "highest": rates.cells.schema[over], **_EXTREME,
     }  # fmt: skip
@@ -111,9 +138,13 @@ _EXTREME = {
     "estimate": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,
+    "level": pl.Float64,
     "n_groups": pl.Int64,
     "n_scored": pl.Int64,
     "n_total": pl.Int64,
+    "n_missing": pl.Int64,
+    "n_cases": pl.Int64,
+    "n_clusters": pl.Int64,
     "method": pl.String,
     "status": pl.String,
 }
@@ -121,13 +152,17 @@ _EXTREME = {
 
 def _extreme(
     rates: Rates, part: pl.DataFrame, index: NDArray[np.int64], estimate: Floats, draws: Floats | None,
-    combine: Callable[[Floats, Floats], Floats], over: str, level: float, n_resamples: int,
+    combine: Callable[[Floats, Floats], Floats], over: str, ci: Bootstrap | None,
 ) -> dict[str, Any]:  # fmt: skip
     alive = index[np.isfinite(estimate[index])]
     row: dict[str, Any] = {
         "n_groups": len(alive),
         "n_scored": int(rates.n_scored[index].sum()),
         "n_total": int(rates.n_total[index].sum()),
+        "n_missing": int((rates.n_total - rates.n_scored)[index].sum()),
+        "n_cases": int(rates.cases[index].any(axis=0).sum()),
+        "n_clusters": int(rates.clusters(np.atleast_2d(rates.alive()[index].any(axis=0)))[0]),
+        "level": level_of(ci),
     }
     if len(alive) < 2:
         return row | {"status": f"{len(alive)} group with a scored row: nothing to compare"}
@@ -144,13 +179,13 @@ def _extreme(
     if value is None:
         return row | {"status": "lowest rate is 0: ratio undefined"}
     notes = [] if len(alive) == len(index) else [f"{len(alive)} of {len(index)} groups"]
-    if draws is not None:
+    if draws is not None and ci is not None:
         some = draws[alive]
-        drawn = combine(some.max(axis=0), some.min(axis=0))
-        low, high, undefined = _resample.percentile(drawn[None, :], level)
-        clusters = int((rates.den["micro"].sum(axis=0) > 0).sum())
+        apart = combine(some.max(axis=0), some.min(axis=0))
+        clusters = row["n_clusters"]
+        low, high, undefined = _resample.ends(apart[None, :], ci, np.array([clusters]), np.array([value]))
         row["low"], row["high"], note = settle_difference(
-            value, low[0], high[0], int(undefined[0]), n_resamples, clusters
+            value, low[0], high[0], int(undefined[0]), clusters, ci
         )
         notes += [note] if note else []
     return row | {"status": _rates.join_notes(notes)}

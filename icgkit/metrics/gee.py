@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.metrics import _input, _sums
 from icgkit.metrics._gee_solve import Fit, fit_rows, solve
+from icgkit.metrics.intervals import level_ok
 
 Floats = NDArray[np.float64]
 FEW = 40
@@ -101,7 +102,7 @@ def gee(
     terms = _input.columns_of(terms)
     _input.one_of("working", working, ("exchangeable", "independence"))
     _input.one_of("engine", engine, ("counts", "statsmodels"))
-    _input.level_ok(level)
+    level_ok(level)
     frame = _input.into(judgments, where="judgments")
     _input.require(frame, [*terms, value, cluster], where="judgments")
     if formula is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.metrics import _input, _rates, _resample
 from icgkit.metrics._rates import Rates
-from icgkit.metrics._words import Pooling, method
+from icgkit.metrics._words import Pooling, few, method
+from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, clusters_of, drawn, level_of
 
 Floats = NDArray[np.float64]
 
@@ -21,29 +22,25 @@ def differences(
     judgments: _input.IntoFrame,
     *,
     reference: str = "direct",
-    targets: Sequence[str] | None = None,
+    targets: str | Sequence[str] | None = None,
     by: str | Sequence[str] = ("model",),
     over: str = "condition",
     average: str = "macro",
     pooling: Pooling = None,
     cases: Literal["all", "shared"] = "all",
-    cluster: str = "case_id",
-    ci: Literal["bootstrap"] | None = "bootstrap",
-    level: float = 0.95,
-    n_resamples: int = 10_000,
-    seed: int = 42,
+    ci: Bootstrap | None = BOOTSTRAP,
     value: str = "found",
 ) -> pl.DataFrame:
     """Compare every value of `over` with the reference, by one resampling plan.
 
     Parameters
     ----------
-    judgments, by, over, average, pooling, cases, cluster, ci, level, n_resamples, seed, value
+    judgments, by, over, average, pooling, cases, ci, value
         As in `gap`.
     reference : str
         The value of `over` that the others are compared with.
-    targets : sequence of str, optional
-        The values to compare; every other value when absent.
+    targets : str or sequence of str, optional
+        The value or values to compare; every other value when absent.
 
     Returns
     -------
@@ -73,25 +70,13 @@ def differences(
     if over in by:
         raise SchemaError(f"by names {over!r}, the column that is compared", got=by, remedy="leave it out")
     _input.one_of("cases", cases, ("all", "shared"))
-    _input.one_of("ci", ci, ("bootstrap", None))
+    ci = drawn(ci)
     _input.one_of("average", average, _rates.AVERAGES)
-    _input.level_ok(level)
     frame = _input.into(judgments, where="judgments")
-    _input.require(frame, [*by, over, value, cluster, "case_id"], where="judgments")
-    known = sorted(
-        str(v) for v in frame.lazy().select(over).unique().collect().get_column(over) if v is not None
-    )
-    targets = [t for t in known if t != reference] if targets is None else list(targets)
-    for name in [reference, *targets]:
-        if name not in known:
-            raise UnknownName.among(f"{over} in the judgments", name, known)
-    if not targets:
-        raise SchemaError(
-            f"nothing to compare with {reference!r}", got=known, remedy=f"add values of {over!r}"
-        )
+    _input.require(frame, [*by, over, value, *clusters_of(ci), "case_id"], where="judgments")
+    frame, reference, targets = sides(frame, over, reference, targets)
     options: dict[str, Any] = {
-        "by": by, "over": over, "average": average, "pooling": pooling, "cluster": cluster, "ci": ci,
-        "level": level, "n_resamples": n_resamples, "seed": seed, "value": value,
+        "by": by, "over": over, "average": average, "pooling": pooling, "ci": ci, "value": value,
     }  # fmt: skip
     if cases == "all":
         wanted = frame.filter(pl.col(over).is_in([reference, *targets]))
@@ -120,22 +105,16 @@ def _compare(
     over: str,
     average: str,
     pooling: Pooling,
-    cluster: str,
-    ci: str | None,
-    level: float,
-    n_resamples: int,
-    seed: int,
+    ci: Bootstrap | None,
     value: str,
 ) -> pl.DataFrame:
-    rates = _rates.prepare(frame, value=value, by=[*by, over], pooling=pooling, cluster=cluster)
+    rates = _rates.prepare(frame, value=value, by=[*by, over], pooling=pooling, cluster=clusters_of(ci))
     estimate = rates.estimate(average)
-    draws = rates.draws([average], n_resamples, seed)[average] if ci and rates.cells.height else None
+    draws = rates.draws([average], ci)[average] if ci and rates.cells.height else None
+    without = rates.without(average) if ci and ci.kind == "bca" else None
     pairs = _pairs(rates.cells, by, over, reference, targets)
-    rows = [
-        _row(rates, pair, estimate, draws, average, level, n_resamples)
-        for pair in pairs.iter_rows(named=True)
-    ]
-    how = method(rates, average, "bootstrap" if ci else None, n_resamples, seed)
+    rows = [_row(rates, pair, estimate, draws, ci, without) for pair in pairs.iter_rows(named=True)]
+    how = method(rates, average, ci)
     result = pl.DataFrame(rows, schema=_DIFFERENCE, orient="row", strict=False)
     head = pairs.select(*by, pl.lit(reference).alias("reference"), pl.col(over).alias("target"))
     return pl.concat(
@@ -151,12 +130,14 @@ _DIFFERENCE = {
     "estimate": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,
+    "level": pl.Float64,
     "estimate_reference": pl.Float64,
     "estimate_target": pl.Float64,
     "n_scored": pl.Int64,
     "n_total": pl.Int64,
-    "n_cases": pl.Int64,
     "n_missing": pl.Int64,
+    "n_cases": pl.Int64,
+    "n_clusters": pl.Int64,
     "status": pl.String,
 }
 
@@ -174,41 +155,39 @@ def _pairs(cells: pl.DataFrame, by: list[str], over: str, reference: str, target
 
 
 def _row(
-    rates: Rates, pair: dict[str, Any], estimate: Floats, draws: Floats | None, average: str,
-    level: float, n_resamples: int,
+    rates: Rates, pair: dict[str, Any], estimate: Floats, draws: Floats | None, ci: Bootstrap | None,
+    without: Floats | None,
 ) -> tuple[Any, ...]:  # fmt: skip
     t, r = pair["_i"], pair["_r"]
-    sides = [i for i in (t, r) if i is not None]
-    n_scored, n_total = (int(sum(x[i] for i in sides)) for x in (rates.n_scored, rates.n_total))
+    cells = [i for i in (t, r) if i is not None]
+    n_scored, n_total = (int(sum(x[i] for i in cells)) for x in (rates.n_scored, rates.n_total))
     values = [finite(estimate[i]) if i is not None else None for i in (r, t)]
+    level = level_of(ci)
     if values[0] is None or values[1] is None:
         side = "reference" if values[0] is None else "target"
         return (
-            None, None, None, *values, n_scored, n_total, 0, n_total - n_scored, f"{side}: nothing scored",
+            None, None, None, level, *values, n_scored, n_total, n_total - n_scored, 0, 0,
+            f"{side}: nothing scored",
         )  # fmt: skip
     difference = values[1] - values[0]
-    both, either = (
-        _seen(rates, f(_alive(rates, t), _alive(rates, r))) for f in (np.logical_and, np.logical_or)
-    )
+    one, other = rates.alive()[[t, r]]
+    both, either = (int(rates.clusters(f(one, other)[None, :])[0]) for f in (np.logical_and, np.logical_or))
     notes = [] if both == either else [f"{both} of {either} clusters scored on both sides"]
     low = high = None
-    if draws is not None:
-        a, b, undefined = _resample.percentile((draws[t] - draws[r])[None, :], level)
-        low, high, note = settle_difference(difference, a[0], b[0], int(undefined[0]), n_resamples, either)
+    if draws is not None and ci is not None:
+        apart = (draws[t] - draws[r])[None, :]
+        left_out = None if without is None else (without[t] - without[r])[None, :]
+        a, b, undefined = _resample.ends(
+            apart, ci, np.array([either]), np.array([difference]), lambda: np.asarray(left_out)
+        )
+        low, high, note = settle_difference(difference, a[0], b[0], int(undefined[0]), either, ci)
         if note:
             notes.append(note)
+    n_cases = int((rates.cases[t] & rates.cases[r]).sum())
     return (
-        difference, low, high, *values, n_scored, n_total, both, n_total - n_scored,
+        difference, low, high, level, *values, n_scored, n_total, n_total - n_scored, n_cases, both,
         _rates.join_notes(notes),
     )  # fmt: skip
-
-
-def _alive(rates: Rates, cell: int) -> NDArray[np.bool_]:
-    return np.asarray((rates.den["micro"][rates.group == cell] > 0).any(axis=0))
-
-
-def _seen(rates: Rates, flags: NDArray[np.bool_]) -> int:
-    return int(flags.sum())
 
 
 def finite(value: float) -> float | None:
@@ -217,14 +196,54 @@ def finite(value: float) -> float | None:
 
 
 def settle_difference(
-    estimate: float, low: float, high: float, undefined: int, n_resamples: int, clusters: int
+    estimate: float, low: float, high: float, undefined: int, clusters: int, ci: Bootstrap
 ) -> tuple[float | None, float | None, str]:
     """Decide what a bootstrap interval of a difference or ratio is worth."""
     if clusters < 2:
         return None, None, "one cluster: no interval"
-    if undefined > n_resamples // 20:
-        return None, None, f"{undefined} of {n_resamples} draws undefined: no interval"
+    if undefined > ci.n // 20:
+        return None, None, f"{undefined} of {ci.n} draws undefined: no interval"
     if not np.isfinite(low) or low == high:
         return None, None, "constant over clusters: no interval"
-    note = f"{undefined} of {n_resamples} draws undefined and left out" if undefined else ""
-    return min(float(low), estimate), max(float(high), estimate), note
+    notes = [few(clusters, ci), f"{undefined} of {ci.n} draws undefined and left out" if undefined else ""]
+    return min(float(low), estimate), max(float(high), estimate), "; ".join(n for n in notes if n)
+
+
+def sides(
+    frame: pl.DataFrame | pl.LazyFrame, over: str, reference: Any, targets: Any, *, where: str = "judgments"
+) -> tuple[pl.DataFrame | pl.LazyFrame, str, list[str]]:
+    """Check the values that are compared; return the frame with the column as text, and them as text.
+
+    Numbers and Booleans are written as Python writes them: 1, 2.5, True.
+    """
+    dtype = frame.collect_schema()[over]
+    if dtype == pl.Boolean:
+        frame = frame.with_columns(
+            pl.when(pl.col(over)).then(pl.lit("True")).when(~pl.col(over)).then(pl.lit("False")).alias(over)
+        )
+    elif dtype.is_numeric():
+        frame = frame.with_columns(pl.col(over).cast(pl.String))
+    known = sorted(
+        str(v) for v in frame.lazy().select(over).unique().collect().get_column(over) if v is not None
+    )
+    reference = str(reference)
+    if targets is None:
+        wanted = [t for t in known if t != reference]
+    elif isinstance(targets, str) or not isinstance(targets, Iterable):
+        wanted = [str(targets)]
+    else:
+        wanted = [str(t) for t in targets]
+    if not known:
+        raise SchemaError(f"{where}: no rows with a value of {over!r}", allowed="at least two values")
+    for name in [reference, *wanted]:
+        if name not in known:
+            raise UnknownName.among(f"{over} in the {where}", name, known)
+    if reference in wanted:
+        raise SchemaError(
+            f"{over} {reference!r} is compared with itself", got=wanted, remedy="leave it out of targets="
+        )
+    if not wanted:
+        raise SchemaError(
+            f"nothing to compare with {reference!r}", got=known, remedy=f"add values of {over!r}"
+        )
+    return frame, reference, wanted

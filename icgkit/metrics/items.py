@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input
+from icgkit.metrics.intervals import level_ok
 
 Floats = NDArray[np.float64]
 POINTS = 61
@@ -83,7 +84,7 @@ def item_response(
     >>> got.respondents.sort("ability")["model"].to_list()
     ['weak', 'strong']
     """
-    _input.level_ok(level)
+    level_ok(level)
     who, what = _input.columns_of(respondent), _input.columns_of(item)
     got = _input.eager(judgments, [*who, *what, value], where="judgments")
     _input.no_null(got, [*who, *what], where="judgments", what="respondent or item")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import polars as pl
 
 from icgkit.metrics import _input, _rates
-from icgkit.metrics._words import CI, Pooling
+from icgkit.metrics._words import Pooling
 from icgkit.metrics.effect_size import cohens_d
+from icgkit.metrics.intervals import BOOTSTRAP, CI, Bootstrap, any_kind, clusters_of, needed
 from icgkit.metrics.paired import mcnemar, permutation
 from icgkit.metrics.recall import table
 
@@ -18,11 +20,7 @@ def satisfaction(
     *,
     by: str | Sequence[str] = ("model", "condition"),
     pooling: Pooling = None,
-    cluster: str = "case_id",
-    ci: CI = "bootstrap",
-    level: float = 0.95,
-    n_resamples: int = 10_000,
-    seed: int = 42,
+    ci: CI = BOOTSTRAP,
     value: str = "satisfied",
 ) -> pl.DataFrame:
     """Compute the share of selected ground-truth constraints that a plan satisfies (micro).
@@ -31,7 +29,7 @@ def satisfaction(
     ----------
     plans : frame
         One row a selected constraint (schema `plan`).
-    by, pooling, cluster, ci, level, n_resamples, seed, value
+    by, pooling, ci, value
         As in `recall`.
 
     Returns
@@ -46,31 +44,45 @@ def satisfaction(
     >>> satisfaction(plans, by=(), ci=None).select("estimate", "n_missing").row(0)
     (0.6666666666666666, 1)
     """
-    rates = _rates.prepare(plans, value=value, by=by, pooling=pooling, cluster=cluster, where="plans")
-    return table(rates, "micro", ci=ci, level=level, n_resamples=n_resamples, seed=seed)
+    ci = any_kind(ci)
+    rates = _rates.prepare(plans, value=value, by=by, pooling=pooling, cluster=clusters_of(ci), where="plans")
+    return table(rates, "micro", ci)
 
 
 def plan_tests(
     plans: _input.IntoFrame,
     *,
     reference: str = "plan_direct",
-    targets: Sequence[str] | None = None,
+    targets: str | Sequence[str] | None = None,
     by: str | Sequence[str] = ("model",),
     over: str = "condition",
-    cluster: str = "case_id",
-    n_resamples: int = 10_000,
-    seed: int = 42,
     value: str = "satisfied",
+    pooling: Literal["pooled"] | None = None,
+    ci: Bootstrap = BOOTSTRAP,
 ) -> pl.DataFrame:
     """Compare planning conditions: difference, McNemar, paired permutation and Cohen's d side by side.
+
+    Parameters
+    ----------
+    plans : frame
+        One row a selected constraint (schema `plan`).
+    reference, targets, by, over, value, pooling
+        As in `mcnemar`.
+    ci : Bootstrap
+        Draws of the permutation and of Cohen's d, and (one) column of the clusters.
 
     Returns
     -------
     polars.DataFrame
         The columns `by`, `reference`, `target`, `rate_reference`, `rate_target`, `estimate`
-        (difference), `n_reference_only`, `n_target_only`, `p_exact`, `p_midp` (McNemar),
-        `p_permutation` (cases kept whole), `d`, `d_low`, `d_high`, `d_z`, `n_pairs`, `n_missing`,
-        `n_clusters`, `status` (of every part that is not ok).
+        (difference, -1 to 1), `n_reference_only`, `n_target_only`, `p_exact`, `p_midp`, `p_value`
+        (McNemar: independent, and clustered), `p_permutation` (clusters kept whole), `d`, `d_low`,
+        `d_high`, `d_z` (Cohen), `level`, `n_pairs`, `n_total`, `n_missing`, `n_cases`, `n_clusters`,
+        `method`, `status` (of every part that is not ok).
+
+    Notes
+    -----
+    Formulas and sources: `mcnemar`, `permutation`, `cohens_d`.
 
     Examples
     --------
@@ -82,26 +94,32 @@ def plan_tests(
     ...         "satisfied": [False, False, True, True, True, True, True, True],
     ...     }
     ... )
-    >>> plan_tests(plans, by=(), n_resamples=200).select("estimate", "p_exact", "p_permutation").row(0)
+    >>> plan_tests(plans, by=(), ci=Bootstrap(200)).select("estimate", "p_exact", "p_permutation").row(0)
     (0.5, 0.5, 0.5)
     """
-    by = _input.columns_of(by)
-    got = _input.eager(plans, [*by, over, value, cluster], where="plans")
+    by, ci = _input.columns_of(by), needed(ci)
+    got = _input.eager(plans, [*by, over, value, *ci.over], where="plans")
     keys = [*by, "reference", "target"]
-    common = {"reference": reference, "targets": targets, "by": by, "over": over, "value": value}
-    sampled = {"cluster": cluster, "n_resamples": n_resamples, "seed": seed}
-    first = mcnemar(got, **common)  # type: ignore[arg-type]
-    second = permutation(got, **common, **sampled)  # type: ignore[arg-type]
-    third = cohens_d(got, **common, **sampled)  # type: ignore[arg-type]
+    common = {
+        "reference": reference,
+        "targets": targets,
+        "by": by,
+        "over": over,
+        "value": value,
+        "pooling": pooling,
+    }
+    first = mcnemar(got, cluster=ci.over, **common)  # type: ignore[arg-type]
+    second = permutation(got, ci=ci, **common)  # type: ignore[arg-type]
+    third = cohens_d(got, ci=ci, **common)  # type: ignore[arg-type]
     joined = (
         first.rename({"status": "_s1"})
         .join(
-            second.select(*keys, pl.col("p_value").alias("p_permutation"), "n_clusters", pl.col("status").alias("_s2")),
+            second.select(*keys, pl.col("p_value").alias("p_permutation"), pl.col("status").alias("_s2")),
             on=keys, how="left", nulls_equal=True, maintain_order="left",
         )
         .join(
             third.select(
-                *keys, "d", pl.col("low").alias("d_low"), pl.col("high").alias("d_high"), "d_z",
+                *keys, "level", pl.col("estimate").alias("d"), pl.col("low").alias("d_low"), pl.col("high").alias("d_high"), "d_z",
                 pl.col("status").alias("_s3"),
             ),
             on=keys, how="left", nulls_equal=True, maintain_order="left",
@@ -112,5 +130,7 @@ def plan_tests(
     status = pl.when(notes == "").then(pl.lit("ok")).otherwise(notes).alias("status")
     return joined.select(
         *keys, "rate_reference", "rate_target", "estimate", "n_reference_only", "n_target_only", "p_exact",
-        "p_midp", "p_permutation", "d", "d_low", "d_high", "d_z", "n_pairs", "n_missing", "n_clusters", status,
+        "p_midp", "p_value", "p_permutation", "d", "d_low", "d_high", "d_z", "level", "n_pairs", "n_total",
+        "n_missing", "n_cases", "n_clusters", pl.format("{}; sign flips and {}", "method", pl.lit(ci.words())).alias("method"),
+        status,
     )  # fmt: skip

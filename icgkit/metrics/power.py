@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import ceil
+from math import ceil, isfinite
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from icgkit.errors import SchemaError
-from icgkit.metrics import _input, _resample
-from icgkit.metrics.paired import pairs
+from icgkit.metrics import _input, _resample, _sums
+from icgkit.metrics.intervals import Bootstrap, needed, whole
+from icgkit.metrics.paired import groups_of, lay_out, n_cases, pairs
+
+STUDIES = Bootstrap(n=1000)
 
 NORMAL = NormalDist()
+FEW_CASES = 30
+"""Below this number of cases a normal test rejects clearly more often than it says."""
 
 
-def _list(values: float | Iterable[float]) -> list[float]:
-    return [float(values)] if isinstance(values, int | float) else [float(v) for v in values]
+def numbers(name: str, values: Any) -> list[float]:
+    """Return one number or several (numpy's too) as a list, or raise."""
+    several = values if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+    try:
+        got = [float(v) for v in several if not isinstance(v, str | bool)]
+    except TypeError:
+        got = []
+    if not got or len(got) != len(list(several)) or not all(isfinite(v) for v in got):
+        raise SchemaError(name, got=values, allowed="a number or several")
+    return got
+
+
+def whole_numbers(name: str, values: Any, least: int) -> list[int]:
+    """Return one whole number or several (numpy's too) as a list, or raise."""
+    several = values if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+    return [whole(name, v, least) for v in several]
 
 
 def power_difference(
@@ -59,10 +78,11 @@ def power_difference(
     check(alpha=alpha, sd=sd)
     z = NORMAL.inv_cdf(1 - alpha / 2)
     rows = []
-    for e in _list(effect):
-        for n in _list(cases):
+    for e in numbers("effect", effect):
+        for n in whole_numbers("cases", cases, 1):
             d = abs(e) * n**0.5 / sd
-            rows.append((e, round(n), sd, NORMAL.cdf(d - z) + NORMAL.cdf(-d - z), "normal, two-sided", "ok"))
+            status = "ok" if n >= FEW_CASES else f"{n} cases: the normal test is too liberal"
+            rows.append((e, n, sd, NORMAL.cdf(d - z) + NORMAL.cdf(-d - z), "normal, two-sided", status))
     return pl.DataFrame(
         rows,
         schema={"effect": pl.Float64, "cases": pl.Int64, "sd": pl.Float64, "power": pl.Float64,
@@ -76,6 +96,13 @@ def cases_needed(
 ) -> pl.DataFrame:
     """Compute how many cases a difference needs to be seen with a given power.
 
+    Parameters
+    ----------
+    effect, sd, alpha
+        As in `power_difference`.
+    power : float or several
+        Power that is wanted (0 to 1).
+
     Returns
     -------
     polars.DataFrame
@@ -85,6 +112,10 @@ def cases_needed(
     -----
     cases = ((z_{1 - alpha/2} + z_power) sd / effect)^2, rounded up; the far tail is left out.
 
+    References
+    ----------
+    Chow, Shao and Wang (2008), Sample Size Calculations in Clinical Research, section 3.1.
+
     Examples
     --------
     >>> cases_needed(effect=0.04, sd=0.3)["cases"].to_list()
@@ -93,8 +124,8 @@ def cases_needed(
     check(alpha=alpha, sd=sd)
     z = NORMAL.inv_cdf(1 - alpha / 2)
     rows: list[tuple[Any, ...]] = []
-    for e in _list(effect):
-        for goal in _list(power):
+    for e in numbers("effect", effect):
+        for goal in numbers("power", power):
             check(power=goal)
             if e == 0:
                 rows.append(
@@ -114,7 +145,8 @@ def cases_needed(
 def check(**values: float) -> None:
     """Raise unless probabilities lie between 0 and 1 and standard deviations above 0."""
     for name, value in values.items():
-        good = value > 0 if name == "sd" else 0 < value < 1
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        good = number and (0 < value < float("inf") if name == "sd" else 0 < value < 1)
         if not good:
             raise SchemaError(name, got=value, allowed="above 0" if name == "sd" else "between 0 and 1")
 
@@ -123,20 +155,37 @@ def case_sd(
     judgments: _input.IntoFrame,
     *,
     reference: str = "direct",
-    targets: Sequence[str] | None = None,
-    by: str | Sequence[str] = (),
+    targets: str | Sequence[str] | None = None,
+    by: str | Sequence[str] = ("model",),
     over: str = "condition",
     value: str = "found",
     cluster: str = "case_id",
+    pooling: Literal["pooled"] | None = None,
 ) -> pl.DataFrame:
     """Measure, in a pilot, how much the difference between two conditions varies over cases.
+
+    Parameters
+    ----------
+    judgments, reference, targets, by, over, value, pooling
+        As in `mcnemar`; with `pooling="pooled"` models are averaged within a case.
+    cluster : str
+        Column of what a study draws: cases, or templates.
 
     Returns
     -------
     polars.DataFrame
-        The columns `by`, `reference`, `target`, `effect` (mean difference per case), `sd` (of it over
-        cases), `n_cases`, `n_missing` (incomplete pairs), `method`, `status`. Models that `by` does not
-        name are averaged within a case.
+        The columns `by`, `reference`, `target`, `effect` (mean difference per cluster, -1 to 1), `sd` (of
+        it over clusters), `n_pairs`, `n_total`, `n_missing` (incomplete pairs), `n_cases`, `n_clusters`,
+        `method`, `status`.
+
+    Notes
+    -----
+    d_k is the mean of target minus reference over the complete pairs of cluster k;
+    sd^2 = sum_k (d_k - mean)^2 / (C - 1).
+
+    References
+    ----------
+    Chow, Shao and Wang (2008), Sample Size Calculations in Clinical Research, section 3.1.
 
     Examples
     --------
@@ -148,34 +197,40 @@ def case_sd(
     ...         "found": [False, False, True, True, True, True, True, False],
     ...     }
     ... )
-    >>> case_sd(pilot).select("effect", "sd").row(0)
+    >>> case_sd(pilot, by=()).select("effect", "sd").row(0)
     (0.25, 0.9574271077563381)
     """
     by = _input.columns_of(by)
+    matched, reference = pairs(
+        judgments, reference=reference, targets=targets, by=by, over=over, value=value, on=None, pooling=pooling,
+        cluster=(cluster,), numeric=True,
+    )  # fmt: skip
     rows = []
-    matched = pairs(
-        judgments, reference=reference, targets=targets, by=by, over=over, value=value, on=None, numeric=True
-    )
-    for key, part in matched.group_by([*by, "_target"], maintain_order=True):
+    for key, part in groups_of(matched, by):
         whole = part.drop_nulls(["_a", "_b"])
-        d = _per_case(whole, cluster)
+        d = _per_cluster(whole, cluster)
         few = len(d) < 2
         rows.append(
-            [
-                *key[:-1], reference, key[-1], float(d.mean()) if len(d) else None,
-                None if few else float(d.std(ddof=1)), len(d), part.height - whole.height,
-                "standard deviation over cases, n - 1", "fewer than two cases" if few else "ok",
-            ]
+            key | {
+                "reference": reference, "effect": float(d.mean()) if len(d) else None,
+                "sd": None if few else float(d.std(ddof=1)), "n_pairs": whole.height, "n_total": part.height,
+                "n_missing": part.height - whole.height, "n_cases": n_cases(whole), "n_clusters": len(d),
+                "method": f"standard deviation over {cluster}, n - 1",
+                "status": "fewer than two clusters" if few else "ok",
+            }
         )  # fmt: skip
-    schema: dict[str, Any] = {b: matched.schema[b] for b in by} | {
-        "reference": pl.String, "target": pl.String, "effect": pl.Float64, "sd": pl.Float64,
-        "n_cases": pl.Int64, "n_missing": pl.Int64, "method": pl.String, "status": pl.String,
-    }  # fmt: skip
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return lay_out(rows, by, matched, _SD)
 
 
-def _per_case(whole: pl.DataFrame, cluster: str) -> Any:
-    unit = ["dataset", cluster] if "dataset" in whole.columns else [cluster]
+_SD: dict[str, Any] = {
+    "effect": pl.Float64, "sd": pl.Float64,
+    **dict.fromkeys(["n_pairs", "n_total", "n_missing", "n_cases", "n_clusters"], pl.Int64),
+    "method": pl.String, "status": pl.String,
+}  # fmt: skip
+
+
+def _per_cluster(whole: pl.DataFrame, cluster: str) -> Any:
+    unit = _sums.atom_columns(whole, (cluster,))
     means = whole.group_by(unit).agg((pl.col("_b") - pl.col("_a")).mean().alias("d")).sort(unit)
     return means["d"].to_numpy()
 
@@ -186,33 +241,44 @@ def power_from_pilot(
     cases: int | Sequence[int],
     reference: str = "direct",
     target: str = "oracle",
-    over: str = "condition",
-    value: str = "found",
-    cluster: str = "case_id",
     effect: float | None = None,
     alpha: float = 0.05,
-    n_studies: int = 1000,
-    seed: int = 42,
+    pooling: Literal["pooled"] | None = None,
+    ci: Bootstrap = STUDIES,
 ) -> pl.DataFrame:
     """Estimate power by drawing studies of a given size from a pilot's cases.
 
     Parameters
     ----------
     judgments : frame
-        The pilot: both conditions on the same cases.
+        The pilot: both values of `condition` on the same cases, with `found`.
     cases : int or several
-        Sizes of the studies.
+        Sizes of the studies, in cases (in groups of `ci.cluster` where that is another column).
+    reference, target, pooling
+        As in `case_sd`.
     effect : float, optional
-        Mean difference to plan for; the pilot's differences are moved to it. The pilot's own if absent.
-    n_studies, seed : int
-        Studies drawn for each size.
+        Mean difference to plan for (-1 to 1); the pilot's differences are moved to it, their spread is
+        kept. The pilot's own if absent.
+    alpha : float
+        Two-sided significance level.
+    ci : Bootstrap
+        `n` studies drawn for each size, their `seed` and `cluster`, and the `level` of the interval.
 
     Returns
     -------
     polars.DataFrame
-        `effect`, `cases`, `power` (share of studies whose two-sided z-test of the mean difference
-        rejects), `low`, `high` (Wilson, of that share), `n_studies`, `n_cases` (of the pilot),
-        `method`, `status`.
+        `effect`, `cases`, `estimate` (power: share of studies whose two-sided t-test of the mean
+        difference rejects, 0 to 1), `low`, `high`, `level` (Wilson, of that share), `n_studies`,
+        `n_clusters` (of the pilot), `method`, `status`.
+
+    Notes
+    -----
+    t = mean(d) sqrt(n) / sd(d) against Student's t with n - 1 degrees of freedom, d drawn with
+    replacement from the pilot's differences per cluster.
+
+    References
+    ----------
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 25.4 (power by resampling).
 
     Examples
     --------
@@ -224,46 +290,46 @@ def power_from_pilot(
     ...         "found": [i % 3 == 0 for i in range(40)] + [i % 3 != 1 for i in range(40)],
     ...     }
     ... )
-    >>> power_from_pilot(pilot, cases=[10, 60], n_studies=200)["power"].to_list()[1] > 0.9
+    >>> power_from_pilot(pilot, cases=[10, 60], ci=Bootstrap(200))["estimate"].to_list()[1] > 0.9
     True
     """
     check(alpha=alpha)
-    matched = pairs(
-        judgments, reference=reference, targets=[target], by=(), over=over, value=value, on=None, numeric=True
-    ).drop_nulls(["_a", "_b"])
-    d = _per_case(matched, cluster)
-    sizes = [cases] if isinstance(cases, int) else list(cases)
-    z = NORMAL.inv_cdf(1 - alpha / 2)
+    ci = needed(ci)
+    if len(ci.over) > 1:
+        raise SchemaError(
+            "power_from_pilot with two crossed cluster columns", got=ci.over, allowed="one column"
+        )
+    matched, _ = pairs(
+        judgments, reference=reference, targets=[target], by=(), over="condition", value="found", on=None,
+        pooling=pooling, cluster=ci.over, numeric=True,
+    )  # fmt: skip
+    d = _per_cluster(matched.drop_nulls(["_a", "_b"]), ci.over[0])
     rows: list[tuple[Any, ...]] = []
-    how = f"{n_studies} studies resampled from the pilot, seed={seed}"
+    how = f"t-test, {ci.n} studies resampled from the pilot's {ci.over[0]}, seed={ci.seed}"
     if len(d) and effect is not None:
-        d = d - d.mean() + effect
-    for size in sizes:
+        d = d - d.mean() + numbers("effect", effect)[0]
+    for size in whole_numbers("cases", cases, 1):
         if len(d) < 2 or d.std() == 0 or size < 2:
-            rows.append(
-                (
-                    effect,
-                    size,
-                    None,
-                    None,
-                    None,
-                    n_studies,
-                    len(d),
-                    how,
-                    "pilot or study too small or constant",
-                )
-            )
+            small = "pilot or study too small or constant"
+            rows.append((effect, size, None, None, None, ci.level, ci.n, len(d), how, small))
             continue
-        rng = np.random.default_rng([seed, size])
-        drawn = d[rng.integers(0, len(d), size=(n_studies, size))]
-        mean, spread = drawn.mean(axis=1), drawn.std(axis=1, ddof=1)
-        rejected = float((np.abs(mean) * size**0.5 > z * spread).mean())
-        low, high = _resample.wilson(rejected, n_studies, 0.95)
-        rows.append((float(d.mean()), size, rejected, low, high, n_studies, len(d), how, "ok"))
+        rng = np.random.default_rng([ci.seed, size])
+        picked = d[rng.integers(0, len(d), size=(ci.n, size))]
+        mean, spread = picked.mean(axis=1), picked.std(axis=1, ddof=1)
+        rejected = float((np.abs(mean) * size**0.5 > _t(alpha, size - 1) * spread).mean())
+        low, high = _resample.wilson(rejected, ci.n, ci.level)
+        status = "ok" if len(d) >= FEW_CASES else f"pilot of {len(d)} clusters: its spread is uncertain"
+        rows.append((float(d.mean()), size, rejected, low, high, ci.level, ci.n, len(d), how, status))
     return pl.DataFrame(
         rows,
-        schema={"effect": pl.Float64, "cases": pl.Int64, "power": pl.Float64, "low": pl.Float64,
-                "high": pl.Float64, "n_studies": pl.Int64, "n_cases": pl.Int64, "method": pl.String,
-                "status": pl.String},
+        schema={"effect": pl.Float64, "cases": pl.Int64, "estimate": pl.Float64, "low": pl.Float64,
+                "high": pl.Float64, "level": pl.Float64, "n_studies": pl.Int64, "n_clusters": pl.Int64,
+                "method": pl.String, "status": pl.String},
         orient="row",
     )  # fmt: skip
+
+
+def _t(alpha: float, freedom: int) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, 1 - alpha / 2))

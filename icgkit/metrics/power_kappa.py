@@ -9,7 +9,10 @@ import numpy as np
 import polars as pl
 
 from icgkit.errors import SchemaError
-from icgkit.metrics.power import NORMAL, check
+from icgkit.metrics.intervals import Bootstrap, needed
+from icgkit.metrics.power import NORMAL, check, whole_numbers
+
+STUDIES = Bootstrap(n=2000)
 
 
 def power_kappa(
@@ -20,8 +23,7 @@ def power_kappa(
     rate_b: float | None = None,
     pairs: int | Sequence[int] = (50, 100, 200, 400),
     alpha: float = 0.05,
-    n_studies: int = 2000,
-    seed: int = 42,
+    ci: Bootstrap = STUDIES,
 ) -> pl.DataFrame:
     """Compute the power to tell kappa from a null value, two judges, yes/no.
 
@@ -33,8 +35,10 @@ def power_kappa(
         Positive rates of the judges; `rate_b` is `rate_a` when absent.
     pairs : int or several
         Numbers of decisions that both judge.
-    n_studies, seed : int
-        Simulated studies for `power_simulated`.
+    alpha : float
+        Two-sided significance level.
+    ci : Bootstrap
+        `n` simulated studies for `power_simulated`, and their `seed`.
 
     Returns
     -------
@@ -58,8 +62,12 @@ def power_kappa(
     >>> power_kappa(kappa=0.7, null=0.5, rate_a=0.5, pairs=[100, 200])["power"].round(2).to_list()
     [0.8, 0.98]
     """
-    check(alpha=alpha, rate_a=rate_a)
     b = rate_a if rate_b is None else rate_b
+    check(alpha=alpha, rate_a=rate_a, rate_b=b)
+    ci = needed(ci)
+    for name, value in (("kappa", kappa), ("null", null)):
+        if not -1 <= value <= 1:
+            raise SchemaError(name, got=value, allowed="-1 to 1")
     table = kappa_table(kappa, rate_a, b)
     if table is None:
         raise SchemaError(
@@ -67,15 +75,15 @@ def power_kappa(
         )
     variance = kappa_variance(table)
     z, z_power = NORMAL.inv_cdf(1 - alpha / 2), NORMAL.inv_cdf(0.9)
-    needed = ceil(((z + z_power) ** 2) * variance / (kappa - null) ** 2) if kappa != null else None
+    enough = ceil(((z + z_power) ** 2) * variance / (kappa - null) ** 2) if kappa != null else None
     rows = []
-    for n in [pairs] if isinstance(pairs, int) else pairs:
+    for n in whole_numbers("pairs", pairs, 1):
         se = (variance / n) ** 0.5
         d = abs(kappa - null) / se
-        simulated = _simulate_kappa(table, null, n, z, n_studies, seed)
+        simulated = _simulate_kappa(table, null, n, z, ci)
         power = NORMAL.cdf(d - z) + NORMAL.cdf(-d - z)
-        rows.append((kappa, null, n, se, power, simulated, needed, f"closed form; {n_studies} studies, seed={seed}",
-                     "ok" if needed else "kappa equals the null"))  # fmt: skip
+        rows.append((kappa, null, n, se, power, simulated, enough, f"closed form; {ci.n} studies, seed={ci.seed}",
+                     "ok" if enough else "kappa equals the null"))  # fmt: skip
     return pl.DataFrame(
         rows,
         schema={"kappa": pl.Float64, "null": pl.Float64, "pairs": pl.Int64, "se": pl.Float64,
@@ -104,12 +112,10 @@ def kappa_variance(table: Sequence[float]) -> float:
     return float((diagonal + off - (kappa - chance * (1 - kappa)) ** 2) / (1 - chance) ** 2)
 
 
-def _simulate_kappa(
-    table: Sequence[float], null: float, n: int, z: float, n_studies: int, seed: int
-) -> float:
-    rng = np.random.default_rng([seed, n])
+def _simulate_kappa(table: Sequence[float], null: float, n: int, z: float, ci: Bootstrap) -> float:
+    rng = np.random.default_rng([ci.seed, n])
     shares = np.clip(np.array(table), 0, None)
-    drawn = rng.multinomial(n, shares / shares.sum(), size=n_studies) / n
+    drawn = rng.multinomial(n, shares / shares.sum(), size=ci.n) / n
     rejected = 0
     for cells in drawn:
         a, b = cells[0] + cells[1], cells[0] + cells[2]
@@ -119,4 +125,4 @@ def _simulate_kappa(
         value = (cells[0] + cells[3] - chance) / (1 - chance)
         variance = kappa_variance(cells)
         rejected += variance > 0 and abs(value - null) > z * (variance / n) ** 0.5
-    return rejected / n_studies
+    return rejected / ci.n

@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 
 from icgkit.metrics import _input, _rates
-from icgkit.metrics._words import CI, Average, Pooling
+from icgkit.metrics._words import Average, Pooling
+from icgkit.metrics.intervals import BOOTSTRAP, CI, any_kind, clusters_of
 from icgkit.metrics.recall import table
 
 
@@ -18,11 +19,7 @@ def precision(
     by: str | Sequence[str] = ("model", "condition"),
     average: Average | Sequence[Average] = "micro",
     pooling: Pooling = None,
-    cluster: str = "case_id",
-    ci: CI = "bootstrap",
-    level: float = 0.95,
-    n_resamples: int = 10_000,
-    seed: int = 42,
+    ci: CI = BOOTSTRAP,
     value: str = "valid",
 ) -> pl.DataFrame:
     """Compute the share of proposed constraints that the judge calls valid.
@@ -31,7 +28,7 @@ def precision(
     ----------
     verdicts : frame
         One row a proposed constraint (schema `precision`).
-    by, average, pooling, cluster, ci, level, n_resamples, seed, value
+    by, average, pooling, ci, value
         As in `recall`. Micro is valid proposals over proposals.
 
     Returns
@@ -46,10 +43,11 @@ def precision(
     >>> precision(verdicts, by=(), ci=None)["estimate"].round(3).to_list()
     [0.667]
     """
+    ci = any_kind(ci)
     rates = _rates.prepare(
-        verdicts, value=value, by=by, pooling=pooling, cluster=cluster, where="precision verdicts"
+        verdicts, value=value, by=by, pooling=pooling, cluster=clusters_of(ci), where="precision verdicts"
     )
-    return table(rates, average, ci=ci, level=level, n_resamples=n_resamples, seed=seed)
+    return table(rates, average, ci)
 
 
 def rejection(
@@ -57,11 +55,7 @@ def rejection(
     *,
     by: str | Sequence[str] = ("model",),
     pooling: Pooling = None,
-    cluster: str = "case_id",
-    ci: CI = "bootstrap",
-    level: float = 0.95,
-    n_resamples: int = 10_000,
-    seed: int = 42,
+    ci: CI = BOOTSTRAP,
 ) -> pl.DataFrame:
     """Compute how often nodes are called INVALID: the planted false ones, and the true ones (wrongly).
 
@@ -69,7 +63,7 @@ def rejection(
     ----------
     labels : frame
         One row a node shown (schema `adversarial`): `planted`, `valid`.
-    by, pooling, cluster, ci, level, n_resamples, seed
+    by, pooling, ci
         As in `recall`.
 
     Returns
@@ -87,26 +81,23 @@ def rejection(
     >>> rejection(labels, by=(), ci=None).select("planted", "estimate", "n_missing").rows()
     [(False, 0.0, 0), (True, 1.0, 1)]
     """
+    ci = any_kind(ci)
     by = [*_input.columns_of(by), "planted"]
     frame = _input.into(labels, where="adversarial labels")
     _input.require(frame, [*by, "valid"], where="adversarial labels")
     rejected = (~_input.binary(frame, "valid", where="adversarial labels")).alias("_rejected")
     rates = _rates.prepare(
-        frame.with_columns(rejected), value="_rejected", by=by, pooling=pooling, cluster=cluster,
+        frame.with_columns(rejected), value="_rejected", by=by, pooling=pooling, cluster=clusters_of(ci),
         where="adversarial labels",
     )  # fmt: skip
-    return table(rates, "micro", ci=ci, level=level, n_resamples=n_resamples, seed=seed)
+    return table(rates, "micro", ci)
 
 
 def leakage(
     guesses: _input.IntoFrame,
     *,
     by: str | Sequence[str] = ("model", "form"),
-    cluster: str = "case_id",
-    ci: CI = "wilson",
-    level: float = 0.95,
-    n_resamples: int = 10_000,
-    seed: int = 42,
+    ci: CI = BOOTSTRAP,
 ) -> pl.DataFrame:
     """Compute what a reason alone gives away: subtype, region, and guesses that cannot be used.
 
@@ -115,7 +106,7 @@ def leakage(
     guesses : frame
         One row a guess (schema `leakage`): `subtype_exact` (Boolean) and `region_match` (match,
         partial, none; null is no usable guess).
-    by, cluster, ci, level, n_resamples, seed
+    by, ci
         As in `recall`.
 
     Returns
@@ -138,8 +129,11 @@ def leakage(
     >>> leakage(guesses, by=(), ci=None).select("measure", "estimate").rows()[:2]
     [('subtype', 1.0), ('region', 0.5)]
     """
-    by = _input.columns_of(by)
-    got = _input.eager(guesses, [*by, "subtype_exact", "region_match", cluster], where="leakage")
+    ci = any_kind(ci)
+    by, cluster = _input.columns_of(by), clusters_of(ci)
+    got = _input.eager(guesses, [*by, "subtype_exact", "region_match", "case_id", *cluster], where="leakage")
+    _rates.check_apart(got, by, None, where="leakage")
+    _input.no_twice(got, by, where="leakage")
     region = pl.col("region_match")
     measures: dict[str, Any] = {
         "subtype": _input.binary(got, "subtype_exact", where="leakage"),
@@ -148,10 +142,12 @@ def leakage(
         "region_none": (region == "none").fill_null(False),
         "region_unusable": region.is_null(),
     }
-    keep = list(dict.fromkeys([*by, *(c for c in ("dataset", "case_id") if c in got.columns), cluster]))
+    keep = list(dict.fromkeys([*by, *(c for c in ("dataset", "case_id") if c in got.columns), *cluster]))
     long = pl.concat(
         [got.select(*keep, pl.lit(n).alias("measure"), e.alias("_v")) for n, e in measures.items()]
     ).with_columns(pl.col("measure").cast(pl.Enum(list(measures))))
-    rates = _rates.prepare(long, value="_v", by=[*by, "measure"], pooling=None, cluster=cluster)
-    out = table(rates, "micro", ci=ci, level=level, n_resamples=n_resamples, seed=seed)
+    rates = _rates.prepare(
+        long, value="_v", by=[*by, "measure"], pooling=None, cluster=cluster, distinct=False
+    )
+    out = table(rates, "micro", ci)
     return out.with_columns(pl.col("measure").cast(pl.String))

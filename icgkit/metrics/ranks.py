@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input
+from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, needed
 
 
 def spearman(
@@ -19,9 +20,7 @@ def spearman(
     y: str,
     *,
     by: str | Sequence[str] = (),
-    level: float = 0.95,
-    n_resamples: int = 10_000,
-    seed: int = 42,
+    ci: Bootstrap = BOOTSTRAP,
 ) -> pl.DataFrame:
     """Compute Spearman's rank correlation of two columns.
 
@@ -33,14 +32,15 @@ def spearman(
         Numeric columns.
     by : str or sequence of str
         Columns that make the rows of the result.
-    n_resamples, seed : int
-        Random permutations for `p_permutation`.
+    ci : Bootstrap
+        Its `level` for the interval, its `n` and `seed` for the random permutations of `p_permutation`.
 
     Returns
     -------
     polars.DataFrame
-        The columns `by`, `x`, `y`, `rho` (-1 to 1), `low`, `high`, `p_value` (t approximation),
-        `p_permutation`, `n`, `n_missing`, `method`, `status`. Null with the reason for fewer than
+        The columns `by`, `x`, `y`, `estimate` (rho, -1 to 1), `low`, `high`, `level`, `p_value` (t
+        approximation; null for a perfect correlation, where it is none), `p_permutation`, `n_scored`
+        (pairs), `n_total`, `n_missing`, `method`, `status`. Null with the reason for fewer than
         three pairs or a constant column.
 
     Notes
@@ -57,34 +57,35 @@ def spearman(
     --------
     >>> import polars as pl
     >>> levels = pl.DataFrame({"level": [0, 1, 2, 3, 3], "recall": [0.9, 0.6, 0.5, 0.2, 0.1]})
-    >>> round(spearman(levels, "level", "recall")["rho"][0], 4)
+    >>> round(spearman(levels, "level", "recall")["estimate"][0], 4)
     -0.9747
     """
-    by = _input.columns_of(by)
-    _input.level_ok(level)
+    by, ci = _input.columns_of(by), needed(ci)
     got = _input.eager(frame, [*by, x, y])
     for name in (x, y):
         if not got.schema[name].is_numeric():
             raise SchemaError(f"frame.{name}: dtype", got=str(got.schema[name]), allowed="numbers")
     groups = got.group_by(by, maintain_order=True) if by else [((), got)]
-    rows = [[*key, x, y, *_spearman(part.select(x, y), level, n_resamples, seed)] for key, part in groups]
+    rows = [[*key, x, y, *_spearman(part.select(x, y), ci)] for key, part in groups]
     schema: dict[str, Any] = {b: got.schema[b] for b in by} | _SPEARMAN
     out = pl.DataFrame(rows, schema=schema, orient="row")
     return out.sort(by, nulls_last=True) if by else out
 
 
 _SPEARMAN: dict[str, Any] = {
-    "x": pl.String, "y": pl.String, "rho": pl.Float64, "low": pl.Float64, "high": pl.Float64,
-    "p_value": pl.Float64, "p_permutation": pl.Float64, "n": pl.Int64, "n_missing": pl.Int64,
+    "x": pl.String, "y": pl.String, "estimate": pl.Float64, "low": pl.Float64, "high": pl.Float64,
+    "p_value": pl.Float64, "p_permutation": pl.Float64, "level": pl.Float64, "n_scored": pl.Int64,
+    "n_total": pl.Int64, "n_missing": pl.Int64,
     "method": pl.String, "status": pl.String,
 }  # fmt: skip
 
 
-def _spearman(part: pl.DataFrame, level: float, n_resamples: int, seed: int) -> list[Any]:
+def _spearman(part: pl.DataFrame, ci: Bootstrap) -> list[Any]:
     x, y = part.columns
     whole = part.drop_nulls()
     n = whole.height
-    tail = [n, part.height - n, f"average ranks, t approximation, {n_resamples} permutations, seed={seed}"]
+    how = f"average ranks, t approximation, {ci.n} permutations, seed={ci.seed}"
+    tail = [ci.level, n, part.height, part.height - n, how]
     if n < 3:
         return [None, None, None, None, None, *tail, f"{n} pairs: too few"]
     constant = [c for c in (x, y) if whole[c].n_unique() == 1]
@@ -94,14 +95,22 @@ def _spearman(part: pl.DataFrame, level: float, n_resamples: int, seed: int) -> 
     whole = whole.sort(x, y)
     a, b = (_standard(whole[c].rank("average").to_numpy()) for c in (x, y))
     rho = float(np.clip(a @ b, -1, 1))
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(ci.seed)
     extreme = sum(
         int((np.abs(rng.permuted(np.tile(b, (rows, 1)), axis=1) @ a) >= abs(rho) - 1e-12).sum())
-        for rows in _chunks(n_resamples, max(1, 2_000_000 // n))
+        for rows in _chunks(ci.n, max(1, 2_000_000 // n))
     )
-    p_permutation = (extreme + 1) / (n_resamples + 1)
+    p_permutation = (extreme + 1) / (ci.n + 1)
     if abs(rho) > 1 - 1e-12:
-        return [round(rho), None, None, 0.0 if n > 2 else None, p_permutation, *tail, "perfect: no interval"]
+        return [
+            round(rho),
+            None,
+            None,
+            None,
+            p_permutation,
+            *tail,
+            "perfect: no interval, no t approximation",
+        ]
     from scipy.special import stdtr
 
     t = rho * np.sqrt((n - 2) / (1 - rho**2))
@@ -109,7 +118,7 @@ def _spearman(part: pl.DataFrame, level: float, n_resamples: int, seed: int) -> 
     if n > 3:
         from statistics import NormalDist
 
-        half = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt((1 + rho**2 / 2) / (n - 3))
+        half = NormalDist().inv_cdf((1 + ci.level) / 2) * np.sqrt((1 + rho**2 / 2) / (n - 3))
         low, high = (float(np.tanh(np.arctanh(rho) + s * half)) for s in (-1, 1))
     return [rho, low, high, float(2 * stdtr(n - 2, -abs(t))), p_permutation, *tail, "ok"]
 

@@ -10,7 +10,8 @@ import polars as pl
 
 from icgkit.metrics import _input, _rates, _resample
 from icgkit.metrics._rates import Rates
-from icgkit.metrics._words import CI, Average, Pooling, method
+from icgkit.metrics._words import Average, Pooling, few, method
+from icgkit.metrics.intervals import BOOTSTRAP, CI, Bootstrap, Wilson, any_kind, clusters_of, level_of
 
 
 def recall(
@@ -19,11 +20,7 @@ def recall(
     by: str | Sequence[str] = ("model", "condition"),
     average: Average | Sequence[Average] = "macro",
     pooling: Pooling = None,
-    cluster: str = "case_id",
-    ci: CI = "bootstrap",
-    level: float = 0.95,
-    n_resamples: int = 10_000,
-    seed: int = 42,
+    ci: CI = BOOTSTRAP,
     value: str = "found",
 ) -> pl.DataFrame:
     """Compute recall with its interval for every combination of the columns `by`.
@@ -42,15 +39,9 @@ def recall(
     pooling : {"mean_over_models", "pooled"}, optional
         How models are put together when `by` does not name them: unweighted mean of the models'
         recalls, or all case-model (macro) or node-model (micro) decisions in one. Must be given then.
-    cluster : str
-        Column that is resampled; a case always belongs to one cluster.
-    ci : {"bootstrap", "wilson"}, optional
-        Percentile bootstrap over clusters; Wilson score interval, which takes scored nodes (micro)
-        or cases (macro) as independent trials; or none.
-    level : float
-        Confidence level.
-    n_resamples, seed : int
-        Number of resamples and seed of the bootstrap.
+    ci : Bootstrap, Wilson or None
+        `Bootstrap(n, seed, cluster, level, kind)` draws whole clusters (one column, or two crossed
+        ones); `Wilson(level)` takes scored nodes (micro) or cases (macro) as independent trials.
     value : str
         The Boolean outcome; null is missing: left out of both sides of the fraction and counted.
 
@@ -58,14 +49,14 @@ def recall(
     -------
     polars.DataFrame
         The columns `by`, then `estimate`, `low`, `high` (share, 0 to 1, null where undefined),
-        `n_scored`, `n_total` (rows), `n_cases` (cases with a scored row), `n_missing` (rows),
-        `method`, `status` ("ok", or what is wrong or flagged).
+        `level`, `n_scored`, `n_total`, `n_missing` (rows), `n_cases`, `n_clusters` (with a scored
+        row), `method`, `status` ("ok", or what is wrong or flagged).
 
     Raises
     ------
     SchemaError
-        For a missing column, a null case id, several judges, datasets or conditions outside `by`,
-        or several models without a named pooling.
+        For a missing column, a null case id, a decision that stands twice, several judges, datasets or
+        conditions outside `by`, or several models without a named pooling.
 
     Notes
     -----
@@ -100,27 +91,18 @@ def recall(
     │ m     ┆ 0.75     ┆ 4        ┆ 5       ┆ 1         │
     └───────┴──────────┴──────────┴─────────┴───────────┘
     """
-    rates = _rates.prepare(judgments, value=value, by=by, pooling=pooling, cluster=cluster)
-    return table(rates, average, ci=ci, level=level, n_resamples=n_resamples, seed=seed)
+    ci = any_kind(ci)
+    rates = _rates.prepare(judgments, value=value, by=by, pooling=pooling, cluster=clusters_of(ci))
+    return table(rates, average, ci)
 
 
-def table(
-    rates: Rates,
-    average: str | Sequence[str],
-    *,
-    ci: CI,
-    level: float,
-    n_resamples: int,
-    seed: int,
-) -> pl.DataFrame:
+def table(rates: Rates, average: str | Sequence[str], ci: CI) -> pl.DataFrame:
     """Lay out counted rates as the documented frame; shared by every rate of the package."""
     averages = _input.columns_of(average)
     for name in averages:
         _input.one_of("average", name, _rates.AVERAGES)
-    _input.one_of("ci", ci, ("bootstrap", "wilson", None))
-    _input.level_ok(level)
-    draws = rates.draws(averages, n_resamples, seed) if ci == "bootstrap" and rates.cells.height else {}
-    parts = [_one(rates, name, draws.get(name), ci, level, n_resamples, seed) for name in averages]
+    draws = rates.draws(averages, ci) if isinstance(ci, Bootstrap) and rates.cells.height else {}
+    parts = [_one(rates, name, draws.get(name), ci) for name in averages]
     if isinstance(average, str):
         return parts[0]
     keys = rates.cells.columns
@@ -131,20 +113,17 @@ def table(
     return pl.concat(named)
 
 
-def _one(
-    rates: Rates, average: str, draws: Any, ci: CI, level: float, n_resamples: int, seed: int
-) -> pl.DataFrame:
+def _one(rates: Rates, average: str, draws: Any, ci: CI) -> pl.DataFrame:
     estimate = rates.estimate(average)
     n_cells = len(estimate)
     low, high = np.full((2, n_cells), np.nan)
     undefined = np.zeros(n_cells, dtype=np.int64)
-    if draws is not None:
-        low, high, undefined = _resample.percentile(draws, level)
+    clusters = rates.clusters(rates.alive())
+    if draws is not None and isinstance(ci, Bootstrap):
+        low, high, undefined = _resample.ends(draws, ci, clusters, estimate, lambda: rates.without(average))
     notes: list[list[str]] = [[] for _ in range(n_cells)]
-    how = method(rates, average, ci, n_resamples, seed)
-    methods = [how] * n_cells
+    methods = [method(rates, average, ci)] * n_cells
     behind = rates.models_scored()
-    clusters = _clusters_behind(rates)
     for i in range(n_cells):
         if not np.isfinite(estimate[i]):
             notes[i].append("no rows" if rates.n_total[i] == 0 else "nothing scored: every value is missing")
@@ -152,52 +131,51 @@ def _one(
             continue
         if behind[i] < rates.models:
             notes[i].append(f"{behind[i]} of {rates.models} models")
-        if ci == "wilson":
+        if isinstance(ci, Wilson):
             trials = rates.n_scored[i] if average == "micro" else rates.n_cases[i]
-            low[i], high[i] = _resample.wilson(estimate[i], trials, level)
-        elif ci == "bootstrap":
+            low[i], high[i] = _resample.wilson(estimate[i], trials, ci.level)
+        elif ci is not None:
             low[i], high[i], note = _settle(
-                estimate[i], low[i], high[i], int(undefined[i]), n_resamples, int(clusters[i]), level
+                estimate[i], low[i], high[i], int(undefined[i]), int(clusters[i]), ci
             )
             if note:
                 notes[i].append(note)
             if "Wilson" in note:
-                methods[i] = method(rates, average, "wilson", n_resamples, seed)
+                methods[i] = method(rates, average, Wilson(ci.level))
     columns = {
         "estimate": pl.Series(_rates.nullable(estimate), dtype=pl.Float64),
         "low": pl.Series(_rates.nullable(low), dtype=pl.Float64),
         "high": pl.Series(_rates.nullable(high), dtype=pl.Float64),
+        "level": pl.Series([level_of(ci)] * n_cells, dtype=pl.Float64),
         "n_scored": pl.Series(rates.n_scored, dtype=pl.Int64),
         "n_total": pl.Series(rates.n_total, dtype=pl.Int64),
-        "n_cases": pl.Series(rates.n_cases, dtype=pl.Int64),
         "n_missing": pl.Series(rates.n_total - rates.n_scored, dtype=pl.Int64),
+        "n_cases": pl.Series(rates.n_cases, dtype=pl.Int64),
+        "n_clusters": pl.Series(clusters, dtype=pl.Int64),
         "method": pl.Series(methods, dtype=pl.String),
         "status": pl.Series([_rates.join_notes(n) for n in notes], dtype=pl.String),
     }
     return pl.DataFrame([*rates.cells.get_columns(), *(s.alias(n) for n, s in columns.items())])
 
 
-def _clusters_behind(rates: Rates) -> Any:
-    """Clusters with a scored row, for each cell."""
-    scored = np.zeros((rates.cells.height, rates.den["micro"].shape[1]), dtype=bool)
-    np.logical_or.at(scored, rates.group, rates.den["micro"] > 0)
-    return scored.sum(axis=1)
-
-
 def _settle(
-    estimate: float, low: float, high: float, undefined: int, n_resamples: int, clusters: int, level: float
+    estimate: float, low: float, high: float, undefined: int, clusters: int, ci: Bootstrap
 ) -> tuple[float, float, str]:
     """Decide what a bootstrap interval is worth; return it with a note."""
     if clusters == 1:
         return np.nan, np.nan, "one cluster: no interval"
     if low == high:
         if estimate in (0.0, 1.0):
-            return *_resample.wilson(estimate, clusters, level), f"constant: Wilson on {clusters} clusters"
+            return *_resample.wilson(estimate, clusters, ci.level), f"constant: Wilson on {clusters} clusters"
         return np.nan, np.nan, "constant over clusters: no interval"
-    if undefined > n_resamples // 20:
-        return np.nan, np.nan, f"{undefined} of {n_resamples} draws undefined: no interval"
-    note = f"{undefined} of {n_resamples} draws undefined and left out" if undefined else ""
-    return min(low, estimate), max(high, estimate), note
+    if undefined > ci.n // 20:
+        return np.nan, np.nan, f"{undefined} of {ci.n} draws undefined: no interval"
+    if not np.isfinite(low):
+        if estimate in (0.0, 1.0):
+            return *_resample.wilson(estimate, clusters, ci.level), f"constant: Wilson on {clusters} clusters"
+        return np.nan, np.nan, "no BCa interval: draws lie on one side"
+    notes = [few(clusters, ci), f"{undefined} of {ci.n} draws undefined and left out" if undefined else ""]
+    return min(low, estimate), max(high, estimate), "; ".join(n for n in notes if n)
 
 
 def gap(
@@ -210,18 +188,14 @@ def gap(
     average: Average = "macro",
     pooling: Pooling = None,
     cases: Literal["all", "shared"] = "all",
-    cluster: str = "case_id",
-    ci: Literal["bootstrap"] | None = "bootstrap",
-    level: float = 0.95,
-    n_resamples: int = 10_000,
-    seed: int = 42,
+    ci: Bootstrap | None = BOOTSTRAP,
     value: str = "found",
 ) -> pl.DataFrame:
     """Compute the difference `target` minus `reference` with a paired, clustered interval.
 
     Parameters
     ----------
-    judgments, by, average, pooling, cluster, level, n_resamples, seed, value
+    judgments, by, average, pooling, value
         As in `recall`; `by` must not name the column `over`.
     reference, target : str
         Two values of the column `over`.
@@ -230,15 +204,16 @@ def gap(
     cases : {"all", "shared"}
         Every case of each side, so that the difference is that of the table's cells; or only the
         cases that are scored on both sides (for the same model, where models are kept apart).
-    ci : {"bootstrap"}, optional
+    ci : Bootstrap or None
         Both sides are resampled together, so that the pairing by case is kept.
 
     Returns
     -------
     polars.DataFrame
         The columns `by`, then `reference`, `target`, `estimate` (target minus reference, -1 to 1),
-        `low`, `high`, `estimate_reference`, `estimate_target`, `n_scored`, `n_total`, `n_cases`
-        (cases scored on both sides), `n_missing`, `method`, `status`.
+        `low`, `high`, `level`, `estimate_reference`, `estimate_target`, `n_scored`, `n_total`,
+        `n_missing` (rows of both sides), `n_cases`, `n_clusters` (scored on both sides), `method`,
+        `status`.
 
     Raises
     ------
@@ -270,10 +245,6 @@ def gap(
         average=average,
         pooling=pooling,
         cases=cases,
-        cluster=cluster,
         ci=ci,
-        level=level,
-        n_resamples=n_resamples,
-        seed=seed,
         value=value,
     )

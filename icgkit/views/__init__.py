@@ -12,6 +12,9 @@ from icgkit.views.cases import found_rows as found_rows
 from icgkit.views.cases import pick_cases as pick_cases
 from icgkit.views.cases import pipeline_stages as pipeline_stages
 from icgkit.views.cases import showcase as showcase
+from icgkit.views.inference import crossed_forest as crossed_forest
+from icgkit.views.inference import crossed_rows as crossed_rows
+from icgkit.views.inference import interaction_text as interaction_text
 from icgkit.views.judges import agreement_table as agreement_table
 from icgkit.views.judges import judge_pair as judge_pair
 from icgkit.views.judges import judged_twice as judged_twice

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from icgkit.metrics import agreement
+from icgkit.metrics import Bootstrap, agreement
 from icgkit.tables import Table, intervals, typeset
 from icgkit.views.shapes import category_labels, condition_labels, in_order, short_model
 
@@ -34,7 +34,7 @@ def three_judges(run: Results) -> tuple[str, str, str]:
 
 
 def judged_twice(
-    run: Results, conditions: Sequence[str], by: str, judges: Sequence[str], *, n_resamples: int, seed: int
+    run: Results, conditions: Sequence[str], by: str, judges: Sequence[str], *, ci: Bootstrap
 ) -> pl.DataFrame:
     """Compare two judges on some conditions by a column; say so where there are no two judges."""
     import polars as pl
@@ -49,8 +49,7 @@ def judged_twice(
         column="judge",
         by=(by,),
         judges=list(judges),
-        n_resamples=n_resamples,
-        seed=seed,
+        ci=ci,
     )
 
 

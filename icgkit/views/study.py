@@ -123,11 +123,11 @@ def plane(recall: pl.DataFrame, precision: pl.DataFrame) -> pl.DataFrame:
 def rho_text(rho: pl.DataFrame) -> str:
     """Return Spearman's correlation in words, for a caption."""
     row = rho.row(0, named=True)
-    if row["rho"] is None:
+    if row["estimate"] is None:
         return f"Spearman's ρ is not defined here: {row['status']}."
     return (
-        f"Spearman's ρ = {row['rho']:.2f} (95 % interval {row['low']:.2f} to {row['high']:.2f}, permutation p = "
-        f"{row['p_permutation']:.3g}, n = {row['n']} subtypes)."
+        f"Spearman's ρ = {row['estimate']:.2f} (95 % interval {row['low']:.2f} to {row['high']:.2f}, permutation p = "
+        f"{row['p_permutation']:.3g}, n = {row['n_scored']} subtypes)."
     )
 
 
@@ -244,6 +244,6 @@ def power_curves(closed: pl.DataFrame, drawn: pl.DataFrame) -> pl.DataFrame:
         pl.col("cases").cast(pl.Int64),
         "low",
         "high",
-        estimate="power",
+        "estimate",
     )
     return pl.concat([a, b], how="diagonal")

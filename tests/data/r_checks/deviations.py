@@ -103,15 +103,17 @@ def checks() -> pl.DataFrame:
     add("item response", "R lme4 (nAGQ 25)", "difficulties (posterior mean against lme4's mode)",
         -items["difficulty"].to_numpy(), r["glmer"]["mode"], 0.12)  # fmt: skip
 
-    macro = metrics.recall(one, average=("macro", "micro"), n_resamples=50_000).filter(condition="direct")
-    gap = metrics.gap(one, n_resamples=50_000)
+    macro = metrics.recall(one, average=("macro", "micro"), ci=metrics.Bootstrap(50_000)).filter(
+        condition="direct"
+    )
+    gap = metrics.gap(one, ci=metrics.Bootstrap(50_000))
     ours = [*macro["estimate"], gap["estimate"][0]]
     add("recall and gap", "R boot", "estimates", ours, r["boot"]["estimate"], 1e-12)
     for side in ("low", "high"):
         add("cluster bootstrap", "R boot (B = 50,000)", f"{side} end of the percentile interval",
             [*macro[side], gap[side][0]], r["boot"][side], 4e-3)  # fmt: skip
 
-    two = metrics.agreement(both, n_resamples=2000)
+    two = metrics.agreement(both, ci=metrics.Bootstrap(2000))
     add("kappa", "R psych", "estimate", two["kappa"], [r["kappa"]["kappa"]], 1e-12)
     cells = np.array([two[c][0] for c in ("n_both", "n_a_only", "n_b_only", "n_neither")]) / r["kappa"]["n"]
     from icgkit.metrics.power_kappa import kappa_variance
@@ -141,16 +143,16 @@ def checks() -> pl.DataFrame:
     few = one.filter(pl.col("case_id") < "c14")
     flip = metrics.permutation(few, targets=["cot"]).row(0, named=True)
     add("paired permutation", "R coin (exact)", "p", flip["p_value"], r["permutation"]["p"], 1e-10)
-    d = metrics.cohens_d(one, targets=["oracle"], n_resamples=500).row(0, named=True)
+    d = metrics.cohens_d(one, targets=["oracle"], ci=metrics.Bootstrap(500)).row(0, named=True)
     n = d["n_pairs"]  # psych divides the variances by n, we by n - 1
-    add("Cohen's d", "R psych", "d, rescaled by sqrt(n / (n - 1))", abs(d["d"]) * (n / (n - 1)) ** 0.5,
+    add("Cohen's d", "R psych", "d, rescaled by sqrt(n / (n - 1))", abs(d["estimate"]) * (n / (n - 1)) ** 0.5,
         abs(r["cohen"]["d"]), 1e-10)  # fmt: skip
     add("Cohen's d", "R", "d_z", d["d_z"], r["cohen"]["dz"], 1e-10)
 
     ranks = metrics.spearman(
-        pl.DataFrame({"x": r["spearman"]["x"], "y": r["spearman"]["y"]}), "x", "y", n_resamples=500
+        pl.DataFrame({"x": r["spearman"]["x"], "y": r["spearman"]["y"]}), "x", "y", ci=metrics.Bootstrap(500)
     )
-    add("Spearman", "R cor.test", "rho and p", [ranks["rho"][0], ranks["p_value"][0]],
+    add("Spearman", "R cor.test", "rho and p", [ranks["estimate"][0], ranks["p_value"][0]],
         [r["spearman"]["rho"], r["spearman"]["p"]], 1e-10)  # fmt: skip
     family = pl.DataFrame({"p_value": r["adjust"]["p"]})
     for method in ("holm", "bh"):

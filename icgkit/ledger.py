@@ -1,0 +1,352 @@
+"""What calls have cost: every attempt is booked beside the records when it happens, whatever becomes of it.
+
+`spending.jsonl` in a cache folder only grows. An attempt writes a line before it is sent (what it can
+cost at most is held) and one when it has ended (what it did cost). Lines are written under a lock, so
+that a budget holds over all the processes that work on the same cache. What was held and never settled,
+because a process was killed, counts in full: it may have been paid.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import socket
+import threading
+import time
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from icgkit.errors import CacheError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FILE = "spending.jsonl"
+_NO_LOCKS = frozenset(
+    getattr(errno, name) for name in ("ENOSYS", "ENOLCK", "EOPNOTSUPP", "ENOTSUP") if hasattr(errno, name)
+)
+_SLACK = 1e-9
+"""Dollars by which sums of floats may differ."""
+_OPEN: set[str] = set()
+"""Runs of this process that have not ended."""
+
+
+@dataclass
+class Spent:
+    """Sums over a ledger.
+
+    `cost` is what is settled, in US dollars; `estimated` the part of it that was worked out without
+    a count of the provider; `unpriced` the attempts without a known price.
+    """
+
+    attempts: int = 0
+    cost: float = 0.0
+    estimated: float = 0.0
+    unpriced: int = 0
+
+
+@dataclass
+class _Held:
+    amount: float
+    run: str
+    at: float
+
+
+@dataclass
+class Ledger:
+    """The spending of one cache folder.
+
+    Parameters
+    ----------
+    folder : path
+        The cache folder; made with the first line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> ledger = Ledger(Path(tempfile.mkdtemp()))
+    >>> first = ledger.hold(0.04, budget=0.05)
+    >>> print(ledger.hold(0.04, budget=0.05))
+    None
+    >>> ledger.settle(first, 0.01, "usage")
+    >>> ledger.hold(0.04, budget=0.05) is None, ledger.spent.cost
+    (False, 0.01)
+    """
+
+    folder: Path
+    spent: Spent = field(default_factory=Spent, init=False)
+    """Everything that is settled, by all processes, as far as it was read."""
+    ratios: dict[str, float] = field(default_factory=dict, init=False)
+    """Largest ratio of reported to estimated input tokens, by model."""
+    _held: dict[str, _Held] = field(default_factory=dict, init=False, repr=False)
+    _runs: dict[str, dict[str, Any]] = field(default_factory=dict, init=False, repr=False)
+    _read_to: int = field(default=0, init=False, repr=False)
+    _fd: int | None = field(default=None, init=False, repr=False)
+    _run: str = field(default_factory=lambda: uuid.uuid4().hex[:8], init=False, repr=False)
+    _number: int = field(default=0, init=False, repr=False)
+    _users: int = field(default=0, init=False, repr=False)
+    _turn: threading.RLock = field(default_factory=threading.RLock, init=False, repr=False, compare=False)
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return Path(self.folder) / FILE
+
+    @property
+    def held(self) -> float:
+        """US dollars that calls in flight may cost at most."""
+        return sum(h.amount for h in self._held.values())
+
+    def refresh(self) -> None:
+        """Take in what other processes have booked."""
+        if self._fd is None and not self.path.is_file():
+            return
+        with self._locked(write=False):
+            pass
+
+    def begin(self, recorded: float) -> list[str]:
+        """Open the ledger for a run and return the other runs that are alive on this cache.
+
+        Parameters
+        ----------
+        recorded : float
+            US dollars that the cache's records say they cost; what the ledger lacks of it (a cache
+            older than its ledger, or merged from others) is booked now.
+
+        Returns
+        -------
+        list of str
+            Process and host of each other run that has not ended.
+        """
+        line: dict[str, Any] = {"run": self._run, "pid": os.getpid(), "host": socket.gethostname()}
+        with self._locked():
+            _OPEN.add(self._run)
+            self._users += 1
+            others = [_who(run) for name, run in self._runs.items() if name not in _OPEN and _alive(run)]
+            self._append({**line, "at": round(time.time(), 3)})
+            if (lacking := recorded - self.spent.cost) > 1e-6:
+                self._append({"carried": lacking})
+        return others
+
+    def end(self) -> None:
+        """Say that the run has ended."""
+        with self._turn:
+            self._users -= 1
+            if self._users > 0 or self._fd is None:
+                return
+            _OPEN.discard(self._run)
+            with self._locked():
+                self._append({"ended": self._run})
+            os.close(self._fd)
+            self._fd = None
+
+    def hold(self, amount: float, *, budget: float | None = None, **what: Any) -> str | None:
+        """Hold what an attempt can cost at most, before it is sent.
+
+        Parameters
+        ----------
+        amount : float
+            US dollars.
+        budget : float, optional
+            US dollars that everything booked in this cache may come to.
+        **what
+            Written with it, such as the key of the call and the model.
+
+        Returns
+        -------
+        str or None
+            Name of the attempt for `settle`; None if it does not fit into the budget now.
+        """
+        with self._locked():
+            if budget is not None and self.spent.cost + self.held + amount > budget + _SLACK:
+                return None
+            self._number += 1
+            name = f"{self._run}-{self._number}"
+            self._append({"hold": name, "amount": amount, "at": round(time.time(), 3), **what})
+        return name
+
+    def settle(self, name: str, cost: float | None, by: str, **what: Any) -> None:
+        """Book what an attempt has cost.
+
+        Parameters
+        ----------
+        cost : float or None
+            US dollars, None without a known price.
+        by : {"usage", "estimate", "not billed", "not sent"}
+            Where the cost is from.
+        **what
+            Written with it, such as the status and token counts.
+        """
+        with self._locked():
+            self._append({"settle": name, "cost": None if cost is None else max(0.0, cost), "by": by, **what})
+
+    def waiting_for(self, seconds: float) -> bool:
+        """Say whether something is held by a run that is alive, and not for longer than `seconds`."""
+        now = time.time()
+        return any(
+            now - h.at < seconds and (h.run == self._run or _alive(self._runs.get(h.run)))
+            for h in self._held.values()
+        )
+
+    def frame(self) -> pl.DataFrame:
+        """Return the attempts, one row each: name, time, model, key, held, cost, by, status.
+
+        `cost` is null where no price is known; `by` is null for what was held and never settled.
+        """
+        import polars as pl
+
+        rows: dict[str, dict[str, Any]] = {}
+        text = self.path.read_bytes() if self.path.is_file() else b""
+        for line in text.split(b"\n"):
+            data = _read(line)
+            if "hold" in data:
+                rows[data["hold"]] = {"attempt": data["hold"], **data, "held": data["amount"]}
+            elif "settle" in data:
+                rows.setdefault(data["settle"], {"attempt": data["settle"]}).update(data)
+        kinds = {"attempt": pl.String, "at": pl.Float64, "model": pl.String, "key": pl.String}
+        kinds |= {"held": pl.Float64, "cost": pl.Float64, "by": pl.String, "status": pl.String}
+        columns = {name: [row.get(name) for row in rows.values()] for name in kinds}
+        return pl.DataFrame(columns, schema=kinds, strict=False)
+
+    # -- the file --------------------------------------------------------------------------
+
+    def _locked(self, write: bool = True) -> _Lock:
+        if self._fd is None:
+            if write:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND if write else os.O_RDONLY
+            fd = os.open(self.path, flags, 0o644)
+            if not write:
+                return _Lock(self, fd, True)
+            self._fd = fd
+        return _Lock(self, self._fd, False)
+
+    def _take_in(self, fd: int) -> None:
+        """Read what was appended since the last look; call it under the lock."""
+        size = os.fstat(fd).st_size
+        if size <= self._read_to:
+            return
+        data = os.pread(fd, size - self._read_to, self._read_to)
+        whole = data[: data.rfind(b"\n") + 1]
+        self._read_to += len(whole)
+        for line in whole.split(b"\n"):
+            if line:
+                self._count(_read(line))
+
+    def _append(self, line: dict[str, Any]) -> None:
+        """Append one line; call it under the lock."""
+        assert self._fd is not None
+        data = json.dumps(line, separators=(",", ":"), default=str, allow_nan=False).encode() + b"\n"
+        if os.fstat(self._fd).st_size > self._read_to:  # a line that a kill or a full disk has torn
+            data = b"\n" + data
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._fd, view) :]
+        self._take_in(self._fd)
+
+    def _count(self, data: dict[str, Any]) -> None:
+        if "hold" in data:
+            name, amount = str(data["hold"]), _number(data.get("amount")) or 0.0
+            self._held[name] = _Held(amount, name.rpartition("-")[0], _number(data.get("at")) or 0.0)
+        elif "settle" in data:
+            self._held.pop(str(data["settle"]), None)
+            self._book(data)
+        elif "carried" in data:
+            self.spent.cost += _number(data["carried"]) or 0.0
+        elif "run" in data:
+            self._runs[str(data["run"])] = data
+        elif "ended" in data:
+            self._runs.pop(str(data["ended"]), None)
+
+    def _book(self, data: dict[str, Any]) -> None:
+        spent, cost = self.spent, _number(data.get("cost"))
+        spent.attempts += 1
+        if cost is None:
+            spent.unpriced += 1
+        else:
+            spent.cost += cost
+            spent.estimated += cost if data.get("by") == "estimate" else 0.0
+        sent, guess = _number(data.get("tokens_in")), _number(data.get("tokens_guessed"))
+        if sent and guess:
+            model = str(data.get("model"))
+            self.ratios[model] = max(self.ratios.get(model, 0.0), sent / guess)
+
+
+class _Lock:
+    """Holds the file's lock and brings the sums up to date."""
+
+    def __init__(self, ledger: Ledger, fd: int, close: bool) -> None:
+        self._ledger, self._fd, self._close = ledger, fd, close
+
+    def __enter__(self) -> None:
+        self._ledger._turn.acquire()
+        try:
+            _flock(self._fd, True)
+            self._ledger._take_in(self._fd)
+        except BaseException:
+            self._ledger._turn.release()
+            raise
+
+    def __exit__(self, *exc: object) -> None:
+        try:
+            _flock(self._fd, False)
+            if self._close:
+                os.close(self._fd)
+        finally:
+            self._ledger._turn.release()
+
+
+def _flock(fd: int, on: bool) -> None:
+    try:
+        import fcntl
+    except ImportError:  # not on this system: one process at a time then
+        return
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX if on else fcntl.LOCK_UN)
+    except OSError as exc:
+        if exc.errno in _NO_LOCKS:  # then as with one process
+            return
+        raise CacheError(
+            f"what calls cost cannot be booked: {exc}",
+            remedy="choose a cache on a file system with locks: --cache /tmp/NAME",
+        ) from None
+
+
+def _read(line: bytes) -> dict[str, Any]:
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _number(value: Any) -> float | None:
+    """Return a number that can be money or a count: finite and not negative."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e12:
+        return None
+    return float(value)
+
+
+def _who(run: dict[str, Any]) -> str:
+    return f"process {run.get('pid')} on {run.get('host')}"
+
+
+def _alive(run: dict[str, Any] | None) -> bool:
+    """Say whether a run goes on: its process is there, or it is on another machine and began today."""
+    if run is None:
+        return False
+    pid = run.get("pid")
+    if run.get("host") != socket.gethostname():
+        return time.time() - (_number(run.get("at")) or 0.0) < 86_400
+    if not isinstance(pid, int) or pid == os.getpid():  # ours, or of a process whose number we have now
+        return run.get("run") in _OPEN
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
