@@ -624,14 +624,18 @@ def test_the_notebooks_tables_and_pictures() -> None:
         drawn = dod_plots.draw_trade(board, ax, reminder=reminder)
         counts = [len(line.get_xdata()) for line in drawn.lines]
         assert sum(counts) == board.filter(pl.col("reminder") == reminder, pl.col("E").is_not_null()).height
-    edited = list(make_edited(MAZES, 8))
+    edited = list(
+        make_edited(
+            MAZES, 1, kinds=["plain", "line 4 px", "gap of 14 px", "wall removed", "floor grey", "start blue"]
+        )
+    )
     assert len(dod_plots.draw_edited(edited).axes) == 8
     judged = judge_edited(edited)
     quality = dod_views.maze_quality(judged)
-    assert quality.filter(quantity="kappa")["ours"].to_list() == [1.0]
+    assert quality.filter(quantity="kappa")["value"].to_list() == [1.0]
     assert "1.000" in dod_tables.confusion(confusion(judged), dod_views.quality_words(quality)).to_html()
     found = tolerance(edited)
-    assert found.filter(pl.col("level") == 50)["right"].to_list() == [1.0]
+    assert found.filter(pl.col("level") == 50)["agrees"].to_list() == [1.0]
     _, axes = figure(columns=2)
     dod_plots.draw_tolerance(found, axes)
 

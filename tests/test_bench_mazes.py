@@ -9,8 +9,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from icgkit.bench.maze_faults import EXPECTED, confusion, jpeg, judge_edited, make_edited, resized
-from icgkit.bench.maze_judge import _misfits, judge, read_maze
+from icgkit.bench.maze_faults import (
+    CHANGES,
+    KINDS,
+    confusion,
+    jpeg,
+    judge_edited,
+    make_edited,
+    resized,
+)
+from icgkit.bench.maze_judge import Limits, judge, read_maze
+from icgkit.bench.maze_read import register
 from icgkit.bench.maze_solvers import SOLVERS, moves, pen, refined_instruction, rewriter
 from icgkit.bench.mazes import (
     CELL,
@@ -101,33 +110,128 @@ def test_both_ways_to_carve(method: str) -> None:
     assert sum(row.count(".") for row in maze.rows) == 2 * 16 - 1
 
 
-@pytest.mark.parametrize("fault", EXPECTED)
-def test_every_fault_is_named_and_placed(pairs: list[Pair], fault: str) -> None:
-    judged = judge_edited(make_edited(pairs, 12, faults=[fault]))
-    assert judged["right"].all(), judged.filter(~judged["right"])
-    assert judged["placed"].drop_nulls().all()
+def few(pairs: list[Pair]) -> list[Pair]:
+    return [p for p in pairs if p.feasible.size < 11]
 
 
-@pytest.mark.parametrize("how", ["jpeg 50", "half size", "larger", "small and compressed"])
-def test_compression_and_resampling_change_no_verdict(pairs: list[Pair], how: str) -> None:
-    then = {
-        "jpeg 50": lambda i: jpeg(i, 50), "half size": lambda i: resized(i, 0.5),
-        "larger": lambda i: resized(i, 1.7), "small and compressed": lambda i: jpeg(resized(i, 0.6), 60),
+def test_there_are_96_kinds_of_edits_and_both_verdicts_are_common() -> None:
+    due = [k.due for k in KINDS.values()]
+    assert len(due) >= 96
+    assert 0.3 < due.count("valid") / len(due) < 0.7
+    assert len(set(due)) >= 9
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_edits_drawn_by_another_pen_are_judged_as_is_due(pairs: list[Pair], part: int) -> None:
+    judged = judge_edited(make_edited(few(pairs), 1, kinds=list(KINDS)[part::4], seed=part))
+    assert judged["agrees"].fill_null(False).mean() >= 0.97, judged.filter(~judged["agrees"])
+    assert judged["placed"].drop_nulls().mean() >= 0.9  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("how", ["jpeg 50", "half size", "larger", "moved, warped, turned, noisy"])
+def test_what_happens_to_a_picture_changes_no_verdict(pairs: list[Pair], how: str) -> None:
+    steps = {
+        "jpeg 50": [("jpeg", 50)], "half size": [("size", 0.5)], "larger": [("size", 1.7)],
+        "moved, warped, turned, noisy": [("side", 720), ("warp", 1.5), ("turn", 0.6), ("noise", 6), ("jpeg", 80)],
     }[how]  # fmt: skip
-    judged = judge_edited(make_edited(pairs, 32), then=then)
-    assert judged["right"].all(), judged.filter(~judged["right"])
+
+    def then(image: Image.Image) -> Image.Image:
+        for name, strength in steps:
+            image = CHANGES[name](image, strength)
+        return image
+
+    kinds = [
+        "plain",
+        "line 18 px",
+        "gap of 14 px",
+        "corner cut, 14 px",
+        "wall removed",
+        "floor grey",
+        "through a wall, 14 px",
+    ]
+    judged = judge_edited(make_edited(few(pairs), 2, kinds=kinds), then=then)
+    assert judged["agrees"].all(), judged.filter(~judged["agrees"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "low", "high"),
+    [
+        ("gap of 20 px", "gap", 16, 24), ("dots, gaps of 12 px", "gap", 8, 16), ("spike of 18 px into a wall", "excursion", 15, 20),
+        ("line 6 px", "width", 4.5, 7.5), ("line 28 px", "width", 24, 34), ("turned 1.5 deg", "turn", 1.2, 1.8),
+        ("1024 px", "scale", 93, 147), ("branch of 30 px", "branch", 26, 34),
+    ],
+)  # fmt: skip
+def test_what_is_measured_is_in_pixels(
+    pairs: list[Pair], kind: str, number: str, low: float, high: float
+) -> None:
+    judged = judge_edited(make_edited(pairs, 4, kinds=[kind]))
+    assert judged[number].is_between(low, high).all(), judged[number]
+
+
+def test_thresholds_are_parameters(pairs: list[Pair]) -> None:
+    (edit,) = make_edited(pairs, 1, kinds=["gap of 8 px"])
+    assert judge(edit.maze, edit.image).main == "path broken"
+    assert judge(edit.maze, edit.image, limits=Limits(gap=12)).valid
+    (edit,) = make_edited(pairs, 1, kinds=["spike of 10 px into a wall"])
+    assert judge(edit.maze, edit.image).main == "wall crossed"
+    assert judge(edit.maze, edit.image, limits=Limits(excursion=14)).valid
+
+
+@pytest.mark.parametrize(
+    "kind", ["real style", "real style, numbers in the margin", "dark walls", "grey margin of 16 px"]
+)
+def test_mazes_of_another_look_are_read_and_solved(pairs: list[Pair], kind: str) -> None:
+    look = KINDS[kind].look
+    from icgkit.bench.maze_faults import _Sheet
+
+    for pair in pairs[:3]:
+        shown = {True: _Sheet(pair.feasible, look).done(), False: _Sheet(pair.infeasible, look).done()}
+        assert read_maze(shown[True]) == pair.feasible
+        assert read_maze(jpeg(shown[False], 70)) == pair.infeasible
+        solved = SOLVERS["offline/maze-search"](shown[True], "ask").image
+        assert solved is not None
+        assert solved.size == shown[True].size
+        assert judge(pair.feasible, solved).valid
+        assert SOLVERS["offline/maze-search"](shown[False], "ask").image is None
+
+
+def test_a_picture_without_a_maze_is_pending_and_another_maze_is_wrong(pairs: list[Pair]) -> None:
+    pair, other = few(pairs)[:2]
+    rng = np.random.default_rng(3)
+    noise = Image.fromarray(rng.integers(0, 255, (336, 336, 3), dtype=np.uint8))
+    for picture in (noise, Image.new("RGB", (300, 300), "black"), Image.new("RGB", (5, 900), "white")):
+        verdict = judge(pair.feasible, picture)
+        assert (verdict.valid, verdict.main) == (None, "unreadable")
+    verdict = judge(pair.feasible, draw(other.feasible))
+    assert (verdict.valid, verdict.main) == (False, "wall changed")
+
+
+def test_registration_undoes_scale_place_and_turn(pairs: list[Pair]) -> None:
+    pair = pairs[0]
+    image = draw(pair.feasible, pair.path)
+    framed = Image.new("RGB", (image.width + 100, image.height + 60), (248, 248, 240))
+    framed.paste(image, (70, 20))
+    for factor in (0.6, 1.0, 2.3):
+        found = register(resized(framed, factor), pair.feasible)
+        assert found is not None
+        assert found.agreement == 1.0
+        corners = np.array(
+            [found.frame.at(r, c) for r, c in ((0, 0), (pair.feasible.size, pair.feasible.size))]
+        )
+        assert corners == pytest.approx(
+            factor * np.array([(70, 20), (70 + image.width, 20 + image.height)]), abs=1.5 * factor + 0.5
+        )
 
 
 def test_a_confusion_table_counts_every_edit(pairs: list[Pair]) -> None:
-    table = confusion(judge_edited(make_edited(pairs, 16)))
-    assert table["n"].sum() == 16
-    verdicts = [c for c in table.columns if c not in ("fault", "due", "n", "right", "placed")]
+    table = confusion(judge_edited(make_edited(few(pairs), 1, kinds=list(KINDS)[::9])))
+    assert table["n"].sum() == len(list(KINDS)[::9])
+    verdicts = [c for c in table.columns if c not in ("due", "kinds", "n", "agrees", "right", "placed")]
     assert table.select(verdicts).sum_horizontal().to_list() == table["n"].to_list()
 
 
 def test_what_the_judge_tells_of_other_pictures(pairs: list[Pair]) -> None:
     pair = pairs[0]
-    assert judge(pair.feasible, Image.new("RGB", (300, 300), "black")).valid is False
     assert judge(pair.feasible, draw(pair.feasible, pair.path).convert("RGBA")).valid
     # The path of the feasible twin runs through the walled cell.
     verdict = judge(pair.infeasible, draw(pair.infeasible, pair.path))
@@ -145,9 +249,9 @@ def test_what_the_judge_tells_of_other_pictures(pairs: list[Pair]) -> None:
     for a, b in pairwise(back):
         draw_step(ImageDraw.Draw(image), a, b)
     assert judge(pair.feasible, image).main == "side branch"
-    # Two pixels to the side are tolerated, as stated.
+    # A few pixels to the side are undone.
     moved = Image.new("RGB", image.size, (173, 216, 230))
-    moved.paste(draw(pair.feasible, pair.path), (2, 0))
+    moved.paste(draw(pair.feasible, pair.path), (5, 0))
     assert judge(pair.feasible, moved).valid
 
 
@@ -192,17 +296,3 @@ def test_only_the_last_line_reaches_the_editor(
     text: str | None, instruction: str | None, status: str
 ) -> None:
     assert refined_instruction(text) == (instruction, status)
-
-
-def test_misfits_of_all_moves_are_those_of_each_by_itself() -> None:
-    rng = np.random.default_rng(0)
-    walls = np.kron(rng.random((7, 7)) < 0.4, np.ones((9, 9), bool))
-    shown = np.roll(walls, (3, -6), (0, 1)) ^ (rng.random(walls.shape) < 0.05)
-    steps = [-12, -6, -3, 0, 3, 6, 12]
-    found = _misfits(walls, shown, steps)
-    assert min(found, key=found.__getitem__) == (3, -6)
-    for (dy, dx), share in found.items():
-        rows, columns = (slice(max(-d, 0), 63 - max(d, 0)) for d in (dy, dx))
-        onto, across = (slice(max(d, 0), 63 - max(-d, 0)) for d in (dy, dx))
-        assert share == (walls[rows, columns] != shown[onto, across]).mean()
-    assert len(found) == 48

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from icgkit.bench.maze_judge import Verdict, judge
+from icgkit.bench.maze_judge import Limits, Measured, Verdict, judge
 from icgkit.bench.maze_solvers import SOLVERS, Answer
 from icgkit.bench.mazes import INSTRUCTION, Maze, Pair, draw, region
+from icgkit.errors import SchemaError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -105,18 +106,80 @@ def small_png(image: Image) -> bytes:
     return stream.getvalue()
 
 
-def read_png(data: bytes) -> Image:
-    """Return the picture of PNG bytes, RGB."""
+def read_image(data: bytes) -> Image:
+    """Return the picture of PNG, JPEG or WebP bytes, RGB, of 4,096 pixels a side at most."""
     from PIL import Image as images
 
-    return images.open(io.BytesIO(data)).convert("RGB")
+    with images.open(io.BytesIO(data), formats=["PNG", "JPEG", "WEBP"]) as shown:
+        if max(shown.size) > 4096:
+            raise OSError(f"the picture is {shown.width} x {shown.height} pixels")
+        return shown.convert("RGB")
 
 
 def maze_of(proof: str) -> Maze:
-    """Rebuild a maze from a request's column `proof`."""
-    told = json.loads(proof)
-    inner = told.get("witness") or told["certificate"]
-    return Maze(tuple(inner["grid"]), tuple(inner["start"]), tuple(inner["end"]))
+    """Rebuild a maze from a request's column `proof`.
+
+    The public files carry the grid in `grid_evidence` (0 floor, 1 wall) or, in the training set, only the
+    regions of the infeasible twin in `program_verification`; the cached records here carry it in the
+    witness or certificate.
+
+    Raises
+    ------
+    SchemaError
+        If there is no grid, or it is none: not a square of 0 and 1, ends outside or in a wall.
+
+    Examples
+    --------
+    >>> told = {"grid": [[1, 1, 1, 1], [1, 0, 0, 1], [1, 1, 0, 1], [1, 1, 1, 1]], "start": [1, 1], "goal": [2, 2]}
+    >>> maze_of(json.dumps({"grid_evidence": told})).rows
+    ('####', '#..#', '##.#', '####')
+    """
+    try:
+        told = json.loads(proof)
+        evidence, checked = told.get("grid_evidence"), told.get("program_verification")
+        inner = told.get("witness") or told.get("certificate")
+        if isinstance(evidence, dict):
+            maze = _maze(evidence["grid"], evidence["start"], evidence["goal"])
+        elif isinstance(inner, dict):
+            maze = _maze(inner["grid"], inner["start"], inner["end"])
+        elif isinstance(checked, dict):
+            maze = _verified(checked, feasible=bool(told.get("feasible")))
+        else:
+            raise KeyError("grid_evidence")
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as exc:
+        raise SchemaError(
+            "maze: no grid in the proof",
+            got=f"{type(exc).__name__}: {exc}"[:80],
+            allowed="grid_evidence, program_verification, or a witness with a grid",
+            remedy="read the files with draw_or_decline.read",
+        ) from None
+    return maze
+
+
+def _maze(grid: Sequence[Any], start: Sequence[int], end: Sequence[int]) -> Maze:
+    rows = tuple("".join("#" if v in (1, "#") else "." for v in row) for row in grid)
+    known = all(v in (0, 1, "#", ".") for row in grid for v in row)
+    cells = [(int(r), int(c)) for r, c in (start, end)]
+    maze = Maze(rows, *cells)
+    if not known or not 3 <= len(rows) <= 99 or any(len(r) != len(rows) for r in rows):
+        raise ValueError("the grid is no square of 0 and 1")
+    if not all(maze.floor(c) for c in cells):
+        raise ValueError("an end lies in a wall or outside")
+    return maze
+
+
+def _verified(checked: Record, *, feasible: bool) -> Maze:
+    """Rebuild a maze from the regions of its infeasible twin and the cells that were changed."""
+    parts = ("negative_start_reachable_set", "negative_end_reachable_set")
+    changed = [c["row_col"] for c in checked["changed_cells"] if (c["A"], c["B"]) == (".", "#")]
+    floor = {(int(r), int(c)) for name in parts for r, c in checked[name]}
+    if feasible:
+        floor |= {(int(r), int(c)) for r, c in (*changed, *checked["positive_path"])}
+    size = 2 + max(max(cell) for cell in floor)
+    if size > 99:
+        raise ValueError("the maze is too large")
+    grid = [[0 if (r, c) in floor else 1 for c in range(size)] for r in range(size)]
+    return _maze(grid, checked["start"], checked["end"])
 
 
 def run_solvers(
@@ -147,7 +210,9 @@ def run_solvers(
     return pl.DataFrame(rows, schema=kinds | {"has_image": pl.Boolean, "image": pl.Binary}, orient="row")
 
 
-def judge_mazes(answers: pl.DataFrame, requests: pl.DataFrame) -> pl.DataFrame:
+def judge_mazes(
+    answers: pl.DataFrame, requests: pl.DataFrame, *, limits: Limits | None = None
+) -> pl.DataFrame:
     """Judge the edited mazes of feasible requests from their pixels.
 
     Parameters
@@ -156,30 +221,39 @@ def judge_mazes(answers: pl.DataFrame, requests: pl.DataFrame) -> pl.DataFrame:
         See `run_solvers`; a picture that cannot be decoded stays pending.
     requests : frame
         See `draw_or_decline.read`, with the grid in `proof`.
+    limits : Limits, optional
+        Thresholds of the judge (see `maze_judge.Limits`).
 
     Returns
     -------
     polars.DataFrame
-        `model`, `reminder`, `case_id`, `valid`, `verdict` (first broken rule or "valid"), `status`.
+        `model`, `reminder`, `case_id`, `valid` (null: pending), `verdict` (first broken rule or "valid"),
+        `status`, and what was measured (see `maze_judge.Measured`).
     """
     import polars as pl
 
     proofs = dict(requests.filter("feasible", category="maze").select("case_id", "proof").iter_rows())
     seen: dict[tuple[str, bytes], Verdict | None] = {}
     rows = []
-    for model, reminder, case_id, image in answers.select(
-        "model", "reminder", "case_id", "image"
-    ).iter_rows():
+    columns = ("model", "reminder", "case_id", "image")
+    for model, reminder, case_id, image in answers.select(columns).iter_rows():
         if image is None or case_id not in proofs:
             continue
         if (case_id, image) not in seen:
             try:
-                seen[case_id, image] = judge(maze_of(proofs[case_id]), read_png(image))
+                shown = read_image(image)
             except OSError:
                 seen[case_id, image] = None
+            else:
+                seen[case_id, image] = judge(maze_of(proofs[case_id] or "{}"), shown, limits=limits)
         got = seen[case_id, image]
-        known = (got.valid, got.main, "ok") if got else (None, None, "unreadable image")
+        if got is None:
+            known: tuple[Any, ...] = (None, None, "the picture cannot be opened", *Measured())
+        else:
+            status = "unreadable: no maze in the picture" if got.valid is None else "ok"
+            known = (got.valid, got.main, status, *got.measured)
         rows.append((model, reminder, case_id, *known))
     kinds: dict[str, Any] = dict.fromkeys(("model", "reminder", "case_id"), pl.String)
     kinds |= {"valid": pl.Boolean, "verdict": pl.String, "status": pl.String}
+    kinds |= dict.fromkeys(Measured._fields, pl.Float64)
     return pl.DataFrame(rows, schema=kinds, orient="row")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from icgkit.bench.dod_views import HERE
 from icgkit.bench.maze_judge import judge
+from icgkit.bench.maze_read import register
 
 if TYPE_CHECKING:
     import polars as pl
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from icgkit.bench.maze_faults import Edited
+    from icgkit.bench.maze_read import Frame
     from icgkit.bench.mazes import Cell
 
 
@@ -76,10 +78,11 @@ def draw_edited(edited: Sequence[Edited], *, columns: int = 4, width: float = 9.
         ax.axis("off")
     for ax, item in zip(axes.flat, edited, strict=False):
         verdict = judge(item.maze, item.image)
-        side = item.image.width / item.maze.size
         ax.imshow(item.image, interpolation="nearest")
-        for cell in verdict.broken[0].cells if verdict.broken else ():
-            _ring(ax, cell, side)
+        found = register(item.image, item.maze)
+        if found is not None and verdict.broken:
+            for cell in verdict.broken[0].cells:
+                _ring(ax, cell, found.frame)
         named = verdict.main if len(verdict.rules) < 2 else f"{verdict.main} (+{len(verdict.rules) - 1})"
         color = "#1B7837" if verdict.valid else "#B2182B"
         ax.set_title(f"{item.fault}\n", fontsize=8, loc="center")
@@ -96,11 +99,10 @@ def draw_edited(edited: Sequence[Edited], *, columns: int = 4, width: float = 9.
     return fig
 
 
-def _ring(ax: Axes, cell: Cell, side: float) -> None:
-    from icgkit.plots import rectangle
-
+def _ring(ax: Axes, cell: Cell, frame: Frame) -> None:
     r, c = cell
-    ax.add_patch(rectangle(c * side, r * side, side, side, "none", edgecolor="#762A83", lw=1.6))
+    spots = [frame.at(*p) for p in ((r, c), (r, c + 1), (r + 1, c + 1), (r + 1, c), (r, c))]
+    ax.plot(*zip(*spots, strict=True), color="#762A83", lw=1.6)
 
 
 def draw_tolerance(found: pl.DataFrame, axes: Sequence[Axes]) -> None:
@@ -111,8 +113,8 @@ def draw_tolerance(found: pl.DataFrame, axes: Sequence[Axes]) -> None:
         part = found.filter(found["change"] == name)
         places = list(range(part.height))
         for column, label, color, marker in (
-            ("right", "verdict that is due", "#4477AA", "o"), ("rejected", "valid edit rejected", "#EE6677", "s"),
-            ("accepted", "faulty edit accepted", "#228833", "^"),
+            ("agrees", "judged as is due", "#4477AA", "o"), ("rejected", "valid edit rejected", "#EE6677", "s"),
+            ("accepted", "faulty edit accepted", "#228833", "^"), ("unreadable", "unreadable", "#BBBBBB", "D"),
         ):  # fmt: skip
             ax.plot(places, part[column], marker=marker, color=color, label=label, clip_on=False)
         ax.set_xticks(places, [f"{v:g}" for v in part["level"]])

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from icgkit.bench.maze_judge import read_maze
-from icgkit.bench.mazes import Cell, Maze, draw, solve
+from icgkit.bench.maze_read import Frame, find_maze
+from icgkit.bench.mazes import PATH, Cell, Maze, solve
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -69,23 +69,39 @@ def straight(maze: Maze) -> list[Cell]:
     return [*down, *across, maze.end]
 
 
+def draw_on(image: Image, frame: Frame, path: list[Cell]) -> Image:
+    """Return a picture with a red line over the middles of cells, a third of a cell wide, in the picture's own place and size."""
+    from PIL import ImageDraw
+
+    shown = image.convert("RGB")
+    pen = ImageDraw.Draw(shown)
+    half = frame.cell / 6
+    for a, b in pairwise(path):
+        ends = sorted(frame.at(r + 0.5, c + 0.5) for r, c in (a, b))
+        (x0, y0), (x1, y1) = ends
+        low, high = min(y0, y1), max(y0, y1)
+        box = (round(x0 - half), round(low - half), round(x1 + half) - 1, round(high + half) - 1)
+        pen.rectangle(box, fill=PATH)
+    return shown
+
+
 def search_solver(image: Image, request: str) -> Answer:
     """Read the maze, search it, draw the path or decline."""
-    maze = read_maze(image)
-    if maze is None:
+    found = find_maze(image)
+    if found is None:
         return Answer("I cannot read a maze in this picture.", None)
-    path = solve(maze)
+    path = solve(found[0])
     if path is None:
         return Answer(f"The maze was searched to the end. {NONE_LEADS}\n{ABSTAIN}", None)
-    return Answer(f"A path of {len(path) - 1} moves leads there.", draw(maze, path))
+    return Answer(f"A path of {len(path) - 1} moves leads there.", draw_on(image, found[1], path))
 
 
 def always_draws(image: Image, request: str) -> Answer:
     """Draw the path where there is one, else the straight way across the walls; never decline."""
-    maze = read_maze(image)
-    if maze is None:
+    found = find_maze(image)
+    if found is None:
         return Answer("Here it is.", image.copy())
-    return Answer("Here it is.", draw(maze, solve(maze) or straight(maze)))
+    return Answer("Here it is.", draw_on(image, found[1], solve(found[0]) or straight(found[0])))
 
 
 def always_declines(image: Image, request: str) -> Answer:
@@ -99,7 +115,8 @@ def rewriter(image: Image, request: str) -> str:
     Without the offer it says that there is no path and yet writes an instruction, as a first stage
     has no other way out.
     """
-    maze = read_maze(image)
+    found = find_maze(image)
+    maze = found[0] if found else None
     path = solve(maze) if maze else None
     if maze is None or path is None:
         if ABSTAIN in request:
@@ -111,16 +128,17 @@ def rewriter(image: Image, request: str) -> str:
 
 def pen(image: Image, instruction: str) -> Image:
     """Draw the moves that an instruction lists, from the green cell of a picture."""
-    maze = read_maze(image)
-    if maze is None:
+    found = find_maze(image)
+    if found is None:
         return image.copy()
+    maze, frame = found
     path = [maze.start]
     for word, count in re.findall(r"\b(up|right|down|left) (\d{1,3})\b", instruction):
         for _ in range(int(count)):
             r, c = path[-1][0] + _MOVES[word][0], path[-1][1] + _MOVES[word][1]
             if 0 <= r < maze.size and 0 <= c < maze.size:
                 path.append((r, c))
-    return draw(maze, path)
+    return draw_on(image, frame, path)
 
 
 def moves(path: list[Cell]) -> str:
