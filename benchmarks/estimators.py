@@ -67,7 +67,7 @@ def recovery(studies: int, cases: int = 461) -> pl.DataFrame:
         fit = metrics.gee(drawn, terms=("condition", "model")).filter(term="condition")
         for row in fit.iter_rows(named=True):
             truth = logit[row["value"]] - logit["direct"]
-            errors.setdefault(row["value"], []).append((row["coefficient"] - truth, row["se"]))
+            errors.setdefault(row["value"], []).append((row["estimate"] - truth, row["se"]))
     rows = []
     for name, pairs in errors.items():
         e, se = np.array(pairs).T

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +12,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Fit:
+class Fit(NamedTuple):
     """Coefficients, robust covariance and working correlation of one fit."""
 
     coefficients: Floats
@@ -90,7 +90,52 @@ def _equations(
     return bread, scores
 
 
-def fit_rows(design: Floats, y: Floats, n: Floats, working: str) -> Fit:
+def meat(fit: Fit, design: Floats, y: Floats, n: Floats, codes: Sequence[NDArray[np.int64]]) -> Floats:
+    """Return the robust covariance of an independence fit for two crossed columns of clusters."""
+    mu = np.clip(1 / (1 + np.exp(-(design @ fit.coefficients))), 1e-15, 1 - 1e-15)
+    bread, scores = _equations(design, mu, np.sqrt(mu * (1 - mu)), y, n, n.sum(axis=1), 0.0)
+    middle = -scores.T @ scores
+    for code in codes:
+        sums = np.zeros((int(code.max()) + 1, scores.shape[1]))
+        np.add.at(sums, code, scores)
+        middle = middle + sums.T @ sums
+    inverse = np.linalg.pinv(bread)
+    covariance = inverse @ middle @ inverse
+    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
+    return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T)
+
+
+def separated(design: Floats, y: Floats, n: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Find the cells whose outcome a direction of the coefficients decides, and the coefficients it moves.
+
+    A linear programme looks for directions along which no cell fits worse: cells with both outcomes must
+    not move, cells with one must move towards it, each by as much as one.
+    """
+    cells, p = design.shape
+    none = np.zeros(cells, dtype=bool), np.zeros(p, dtype=bool)
+    sign = np.where(y >= n, 1.0, np.where(y <= 0, -1.0, 0.0))
+    one = sign != 0
+    if not one.any():
+        return none
+    from scipy.optimize import linprog
+
+    k = int(one.sum())
+    toward = design[one] * sign[one, None]
+    above = np.hstack([-toward, np.eye(k)])  # t <= sign x beta
+    both = np.hstack([design[~one], np.zeros((cells - k, k))])
+    got = linprog(
+        np.concatenate([np.zeros(p), -np.ones(k)]), A_ub=above, b_ub=np.zeros(k),
+        A_eq=both if len(both) else None, b_eq=np.zeros(len(both)) if len(both) else None,
+        bounds=[(None, None)] * p + [(0, 1)] * k, method="highs",
+    )  # fmt: skip
+    if not got.success:
+        return none
+    lost = none[0].copy()
+    lost[one] = got.x[p:] > 0.5
+    return lost, np.abs(got.x[:p]) > 1e-6
+
+
+def fit_rows(design: Floats, y: Floats, n: Floats, working: str, *, bias_reduced: bool = False) -> Fit:
     """Fit the same model with statsmodels, on the rows that the counts stand for."""
     import statsmodels.api as sm
 
@@ -102,6 +147,6 @@ def fit_rows(design: Floats, y: Floats, n: Floats, working: str) -> Fit:
     model = sm.GEE(found, design[cells], groups=groups, family=sm.families.Binomial(), cov_struct=structure)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit = model.fit(maxiter=200, ctol=1e-10)
+        fit = model.fit(maxiter=200, ctol=1e-10, cov_type="bias_reduced" if bias_reduced else "robust")
     dependence = float(structure.dep_params) if working == "exchangeable" else 0.0
-    return Fit(np.asarray(fit.params), np.asarray(fit.cov_robust), dependence, bool(fit.converged))
+    return Fit(np.asarray(fit.params), np.asarray(fit.cov_params()), dependence, bool(fit.converged))

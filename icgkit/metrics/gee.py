@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-import warnings
+import re
 from collections.abc import Mapping, Sequence
-from math import erfc, sqrt
+from math import erfc, exp, sqrt
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError, UnknownName
-from icgkit.metrics import _input, _sums
-from icgkit.metrics._gee_solve import Fit, fit_rows, solve
-from icgkit.metrics.intervals import level_ok
+from icgkit.metrics import _input, _rates, _sums
+from icgkit.metrics._gee_solve import Fit, fit_rows, meat, separated, solve
+from icgkit.metrics._words import FEW
+from icgkit.metrics.intervals import Bootstrap, level_ok
 
 Floats = NDArray[np.float64]
-FEW = 40
-"""Below this number of clusters robust errors are known to be too small."""
 
 
 def gee(
     judgments: _input.IntoFrame,
     *,
     terms: str | Sequence[str] = ("condition", "model"),
+    formula: str | None = None,
     reference: Mapping[str, str] | None = None,
     value: str = "found",
-    cluster: str = "case_id",
+    cluster: str | Sequence[str] = "case_id",
     working: Literal["exchangeable", "independence"] = "exchangeable",
+    errors: Literal["robust", "bias_reduced"] = "robust",
     engine: Literal["counts", "statsmodels"] = "counts",
-    formula: str | None = None,
     level: float = 0.95,
 ) -> pl.DataFrame:
     """Fit a logit GEE of the outcome on categorical or numeric terms, with robust errors.
@@ -39,51 +39,64 @@ def gee(
     Parameters
     ----------
     judgments : frame
-        One row a decision: `value`, `cluster` and the `terms`.
+        One row a decision: `value`, `cluster` and the `terms` (or the columns that `formula` names).
     terms : str or sequence of str
         Main effects. Text and Boolean columns are dummy coded, numeric ones enter as they are.
+    formula : str, optional
+        Right-hand side with any terms of patsy (interactions, transformations) in place of `terms`.
     reference : mapping, optional
         Reference level of each categorical term; "direct" and "gpt-4o" where those occur, else the
-        first in alphabetical order.
-    value, cluster : str
-        The Boolean outcome (null is missing: left out, counted) and the column of the clusters.
+        first in alphabetical order. In a formula `Treatment(...)` goes before it.
+    value : str
+        The Boolean outcome (null is missing: left out, counted; so are rows with a null term).
+    cluster : str or two of them
+        The column of the clusters, or two crossed columns (with `working="independence"`).
     working : {"exchangeable", "independence"}
         Working correlation within a cluster.
+    errors : {"robust", "bias_reduced"}
+        Sandwich errors with the normal distribution; or errors corrected for the leverage of each
+        cluster, with Student's t on clusters minus coefficients, for fewer than 40 clusters.
     engine : {"counts", "statsmodels"}
-        Closed form on counts per cluster and cell, or statsmodels on rows.
-    formula : str, optional
-        Right-hand side for statsmodels with any of its terms (interactions, transformations); implies
-        that engine, and `reference` is then written into the formula.
+        Closed form on counts per cluster and cell, or statsmodels on rows (which the second kind of
+        errors takes anyway).
     level : float
         Confidence level.
 
     Returns
     -------
     polars.DataFrame
-        One row a coefficient: `term`, `value` (level; null for the intercept and numeric terms),
-        `reference`, `coefficient` (log odds), `se` (robust), `odds_ratio`, `low`, `high` (of the odds
-        ratio), `z`, `p_value`, `n_scored`, `n_missing` (rows), `n_clusters`, `correlation` (working,
-        within cluster), `method`, `status`. `se`, `low`, `high`, `z` and `p_value` are null where the
-        status says that they would not be sound.
+        One row a coefficient: `term`, `value` (level; null for the intercept, numeric terms and those of
+        a formula), `reference`, `estimate`, `se` (robust), `low`, `high`, all on `scale` "log odds";
+        `odds_ratio`, `odds_ratio_low`, `odds_ratio_high`; `level`, `z`, `p_value` (that it is 0),
+        `n_scored`, `n_total`, `n_missing` (rows), `n_clusters` (of crossed ones the fewer; those of the
+        rows used), `correlation` (working, within cluster), `method`, `status`. `se`, `low`, `high`, `z`
+        and `p_value` are null where the status says that they would not be sound.
 
     Raises
     ------
     SchemaError
-        For null clusters, several judges or datasets, or terms that determine each other.
+        For null clusters, rows that stand twice, several judges or datasets, terms that determine each
+        other, and a formula that cannot be read.
     UnknownName
-        If a reference level does not occur.
+        If a reference level or term does not occur.
 
     Notes
     -----
     With s = sqrt(mu (1 - mu)), e = (y - mu) / s and an exchangeable correlation a in clusters of n rows,
     R^-1 = (I - c J) / (1 - a), c = a / (1 + (n - 1) a), so that the score of a cluster is
     X's e - c (X's 1)(1'e) up to the factor 1 / (1 - a). All sums run over cells of equal covariates,
-    hence over counts. The moment estimate of a has the degrees of freedom of statsmodels.
+    hence over counts. The moment estimate of a has the degrees of freedom of statsmodels. Crossed: the
+    middle of the sandwich is that of the one column plus that of the other less that of both together.
+    Separation is looked for by linear programming: coefficients without bound are null, the others are
+    fitted on the rows that are left, and the status says so.
 
     References
     ----------
     Liang and Zeger (1986), Longitudinal data analysis using generalized linear models, Biometrika
-    73(1), sections 2 and 3.
+    73(1), sections 2 and 3. Mancl and DeRouen (2001), A covariance estimator for GEE with improved
+    small-sample properties, Biometrics 57, 126-134. Cameron, Gelbach and Miller (2011), Robust inference
+    with multiway clustering, JBES 29(2), 238-249. Konis (2007), Linear programming algorithms for
+    detecting separated data in binary logistic regression models, DPhil thesis, Oxford.
 
     Examples
     --------
@@ -99,54 +112,91 @@ def gee(
     >>> round(fit.filter(term="condition")["odds_ratio"][0], 6)  # (45 / 15) / (20 / 40)
     6.0
     """
-    terms = _input.columns_of(terms)
     _input.one_of("working", working, ("exchangeable", "independence"))
     _input.one_of("engine", engine, ("counts", "statsmodels"))
-    level_ok(level)
+    _input.one_of("errors", errors, ("robust", "bias_reduced"))
+    options = _Options(Bootstrap(cluster=cluster).over, working, errors, engine, level_ok(level))
+    if len(options.cluster) == 2 and (working != "independence" or errors != "robust"):
+        raise SchemaError(
+            "gee with two crossed cluster columns", got={"working": working, "errors": errors},
+            remedy='give working="independence" and errors="robust"',
+        )  # fmt: skip
     frame = _input.into(judgments, where="judgments")
-    _input.require(frame, [*terms, value, cluster], where="judgments")
-    if formula is not None:
-        terms = []
-    _one_judge(frame, terms)
-    unit = _sums.unit_columns(frame, cluster)
+    names = list(frame.collect_schema().names())
+    terms = _input.columns_of(terms) if formula is None else _named(formula, names)
+    _input.require(frame, [*terms, value, *options.cluster], where="judgments")
+    _rates.check_apart(
+        frame.select(c for c in ("judge", "dataset", *terms) if c in names), terms, None, where="judgments"
+    ) if {"judge", "dataset"} & set(names) else None
+    unit = _sums.atom_columns(frame, options.cluster)
     _input.no_null(frame, unit, where="judgments", what="cluster")
-    if formula is not None:
-        return _by_formula(frame, formula, value, cluster, working, level)
+    _input.no_twice(frame, terms, where="judgments")
     outcome = _input.binary(frame, value, where="judgments")
+    if formula is not None:
+        return _by_formula(frame, formula, outcome, unit, dict(reference or {}), options)
     counts = _sums.count(frame, outcome, terms, unit)
-    known = ~counts.cells.select(pl.any_horizontal(pl.col(terms).is_null())).to_series().to_numpy()
-    y, n = (x[known].T.astype(np.float64) for x in (counts.positive, counts.scored))
-    n_total = int(counts.total.sum())
+    known = (
+        ~counts.cells.select(pl.any_horizontal(pl.col(terms).is_null())).to_series().to_numpy()
+        if terms
+        else [True]
+    )
+    y, n = (x[np.asarray(known)].T.astype(np.float64) for x in (counts.positive, counts.scored))
     cells = counts.cells.filter(pl.Series(known))
     used = n.sum(axis=0) > 0
+    if not used.any():
+        raise SchemaError(
+            "judgments: no row with an outcome and all terms", got={"rows": int(counts.total.sum())}
+        )
     cells, y, n = cells.filter(pl.Series(used)), y[:, used], n[:, used]
     design, labels = _design(cells, terms, dict(reference or {}))
-    if engine == "statsmodels":
-        fit = fit_rows(design, y, n, working)
-    else:
-        fit = solve(design, y, n, exchangeable=working == "exchangeable")
-    return _report(fit, design, labels, y, n, n_total, working, engine, level)
+    data = _Data(design, y, n, _sums.atom_codes(counts.units, options.cluster), int(counts.total.sum()))
+    return _report(data, labels, options)
 
 
-def _one_judge(frame: pl.DataFrame | pl.LazyFrame, terms: list[str]) -> None:
-    for column in ("judge", "dataset"):
-        if column in frame.collect_schema() and column not in terms:
-            kinds = frame.lazy().select(pl.col(column).n_unique()).collect().item()
-            if kinds > 1:
-                raise SchemaError(
-                    f"judgments hold {kinds} values of {column!r}", remedy="filter to one, or make it a term"
-                )
+Label = tuple[str, str | None, str | None]
 
 
-def _design(
-    cells: pl.DataFrame, terms: list[str], reference: dict[str, str]
-) -> tuple[Floats, list[tuple[str, str | None, str | None]]]:
+class _Options(NamedTuple):
+    cluster: tuple[str, ...]
+    working: str
+    errors: str
+    engine: str
+    level: float
+
+
+class _Data(NamedTuple):
+    """Cells of equal covariates, and counts of successes and rows by atom and cell."""
+
+    design: Floats
+    y: Floats
+    n: Floats
+    codes: list[NDArray[np.int64]]
+    n_total: int
+
+
+def _named(formula: str, columns: Sequence[str]) -> list[str]:
+    """Return the columns that a formula names."""
+    if not isinstance(formula, str) or not formula.strip() or "~" in formula:
+        raise SchemaError(
+            "formula", got=formula, allowed="the right-hand side, such as 'condition * model'",
+            remedy="leave out the outcome and the ~; name the outcome in value=",
+        )  # fmt: skip
+    bare = re.sub(r"'[^']*'|\"[^\"]*\"", "", formula)
+    words = set(re.findall(r"[A-Za-z_]\w*", bare)) | set(re.findall(r"""Q\(['"]([^'"]+)['"]\)""", formula))
+    found = [c for c in columns if c in words]
+    if not found and re.search(r"[A-Za-z_]", bare):
+        first = sorted(words)[0]
+        raise UnknownName.among("column in the formula", first, columns)
+    return found
+
+
+def _design(cells: pl.DataFrame, terms: list[str], reference: dict[str, str]) -> tuple[Floats, list[Label]]:
     """Build the design of the cells; labels are (term, value, reference)."""
     for name in reference:
         if name not in terms:
             raise UnknownName.among("term in reference", name, terms)
     columns: list[Floats] = [np.ones(cells.height)]
-    labels: list[tuple[str, str | None, str | None]] = [("intercept", None, None)]
+    labels: list[Label] = [("intercept", None, None)]
     for term in terms:
         values = cells.get_column(term)
         if values.dtype.is_numeric():
@@ -177,116 +227,200 @@ def _design(
     return design, labels
 
 
-def _report(
-    fit: Fit, design: Floats, labels: list[tuple[str, str | None, str | None]], y: Floats, n: Floats,
-    n_total: int, working: str, engine: str, level: float,
-) -> pl.DataFrame:  # fmt: skip
-    clusters = int((n.sum(axis=1) > 0).sum())
-    flags = _flags(fit, clusters, design.shape[1])
-    separated = _separated(design, labels, y.sum(axis=0), n.sum(axis=0), fit)
-    z_level = NormalDist().inv_cdf((1 + level) / 2)
-    rows = []
-    for i, (term, name, base) in enumerate(labels):
-        notes = list(flags)
-        b, variance = float(fit.coefficients[i]), float(fit.covariance[i, i])
-        se: float | None = float(np.sqrt(variance)) if variance > 0 else None
-        if i in separated or (separated and i == 0):
-            notes.append(separated.get(i, "shares the reference level's separation"))
-            se = None
-        if clusters < 2 or not fit.converged:
-            se = None
-        sound = se is not None and clusters > design.shape[1] and clusters >= 10
-        z = b / se if se else None
-        rows.append(
-            {
-                "term": term,
-                "value": name,
-                "reference": base,
-                "coefficient": b if i not in separated else None,
-                "se": se,
-                "odds_ratio": float(np.exp(b)) if i not in separated and abs(b) < 700 else None,
-                "low": float(np.exp(b - z_level * se)) if se else None,
-                "high": float(np.exp(b + z_level * se)) if se else None,
-                "z": z,
-                "p_value": erfc(abs(z) / sqrt(2)) if sound and z is not None else None,
-                "n_scored": int(n.sum()),
-                "n_missing": n_total - int(n.sum()),
-                "n_clusters": clusters,
-                "correlation": fit.correlation,
-                "method": f"GEE, logit, {working}, robust errors ({engine})",
-                "status": "; ".join(notes) or "ok",
-            }
+def _report(data: _Data, labels: list[Label], options: _Options) -> pl.DataFrame:
+    rows = data.n.sum(axis=1) > 0
+    sizes = [len(np.unique(code[rows])) for code in data.codes]
+    clusters = min(sizes)
+    whole = data.design.shape[1]
+    lost, gone = separated(data.design, data.y.sum(axis=0), data.n.sum(axis=0))
+    kept = np.flatnonzero(~lost)
+    basis, estimable = _estimable(data.design[kept])
+    fit, place = None, {int(k): i for i, k in enumerate(basis)}
+    if len(basis):
+        part = _Data(
+            data.design[np.ix_(kept, basis)], data.y[:, kept], data.n[:, kept], data.codes, data.n_total
         )
-    return pl.DataFrame(rows, schema=_REPORT)
+        fit = _fit(part, options)
+    notes = _flags(fit, clusters, whole, options.errors) if fit is not None else []
+    freedom = clusters - whole
+    quantile = NormalDist().inv_cdf((1 + options.level) / 2)
+    if options.errors == "bias_reduced" and freedom > 0:
+        quantile = _t_quantile((1 + options.level) / 2, freedom)
+    least = 2 if options.errors == "bias_reduced" else 10
+    n_scored = int(data.n.sum())
+    out = []
+    for i, (term, name, base) in enumerate(labels):
+        row: dict[str, Any] = {
+            "term": term, "value": name, "reference": base, "scale": "log odds", "level": options.level,
+            "n_scored": n_scored, "n_total": data.n_total, "n_missing": data.n_total - n_scored,
+            "n_clusters": clusters, "correlation": fit.correlation if fit is not None else None,
+            "method": _method(options),
+        }  # fmt: skip
+        if fit is None or not estimable[i] or i not in place:
+            out.append(row | {"status": gone_words(data, labels, i, gone)})
+            continue
+        b, variance = float(fit.coefficients[place[i]]), float(fit.covariance[place[i], place[i]])
+        se = sqrt(variance) if variance > 0 and clusters > 1 and fit.converged else None
+        status = [*notes, *(["rows left out that separation decides"] if lost.any() else [])]
+        z = b / se if se else None
+        sound = z is not None and clusters > whole and clusters >= least
+        row |= {"estimate": b, "se": se, "odds_ratio": _odds(b), "z": z, "status": "; ".join(status) or "ok"}
+        if se:
+            low, high = b - quantile * se, b + quantile * se
+            row |= {"low": low, "high": high, "odds_ratio_low": _odds(low), "odds_ratio_high": _odds(high)}
+        if sound and z is not None:
+            row["p_value"] = erfc(abs(z) / sqrt(2)) if options.errors == "robust" else _t_tails(z, freedom)
+        out.append(row)
+    return pl.DataFrame([[row.get(c) for c in _REPORT] for row in out], schema=_REPORT, orient="row")
 
 
 _REPORT: dict[str, Any] = {
-    "term": pl.String, "value": pl.String, "reference": pl.String, "coefficient": pl.Float64,
-    "se": pl.Float64, "odds_ratio": pl.Float64, "low": pl.Float64, "high": pl.Float64, "z": pl.Float64,
-    "p_value": pl.Float64, "n_scored": pl.Int64, "n_missing": pl.Int64, "n_clusters": pl.Int64,
+    "term": pl.String, "value": pl.String, "reference": pl.String,
+    **dict.fromkeys(["estimate", "se", "low", "high"], pl.Float64), "scale": pl.String,
+    **dict.fromkeys(["odds_ratio", "odds_ratio_low", "odds_ratio_high", "level", "z", "p_value"], pl.Float64),
+    **dict.fromkeys(["n_scored", "n_total", "n_missing", "n_clusters"], pl.Int64),
     "correlation": pl.Float64, "method": pl.String, "status": pl.String,
 }  # fmt: skip
 
 
-def _flags(fit: Fit, clusters: int, p: int) -> list[str]:
+def _odds(log_odds: float) -> float | None:
+    return exp(log_odds) if abs(log_odds) < 700 else None
+
+
+def _method(options: _Options) -> str:
+    kind = {"robust": "robust errors", "bias_reduced": "bias-reduced errors"}[options.errors]
+    crossed = f" crossed over {' x '.join(options.cluster)}" if len(options.cluster) == 2 else ""
+    engine = "statsmodels" if options.errors == "bias_reduced" else options.engine
+    return f"GEE, logit, {options.working}, {kind}{crossed} ({engine})"
+
+
+def _t_quantile(share: float, freedom: int) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, share))
+
+
+def _t_tails(t: float, freedom: int) -> float:
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(freedom, -abs(t)))
+
+
+def _estimable(design: Floats) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return columns that span the design, and which coefficients the rows that are left determine."""
+    p = design.shape[1]
+    if not len(design):
+        return np.zeros(0, dtype=np.int64), np.zeros(p, dtype=bool)
+    basis: list[int] = []
+    for k in range(p):
+        if np.linalg.matrix_rank(design[:, [*basis, k]]) > len(basis):
+            basis.append(k)
+    _, values, right = np.linalg.svd(design, full_matrices=True)
+    rank = int((values > values.max() * 1e-10).sum())
+    return np.array(basis, dtype=np.int64), np.abs(right[rank:]).max(axis=0, initial=0.0) < 1e-8
+
+
+def _fit(data: _Data, options: _Options) -> Fit:
+    if len(data.codes) == 1:
+        if options.engine == "statsmodels" or options.errors == "bias_reduced":
+            return fit_rows(
+                data.design, data.y, data.n, options.working, bias_reduced=options.errors != "robust"
+            )
+        return solve(data.design, data.y, data.n, exchangeable=options.working == "exchangeable")
+    fit = solve(data.design, data.y, data.n, exchangeable=False)
+    return fit._replace(covariance=meat(fit, data.design, data.y, data.n, data.codes))
+
+
+def _flags(fit: Fit, clusters: int, p: int, errors: str) -> list[str]:
     if clusters < 2:
         return ["one cluster: no robust error"]
     if not fit.converged:
         return ["not converged"]
-    if clusters <= p or clusters < 10:
+    if clusters <= p or (clusters < 10 and errors == "robust"):
         return [f"{clusters} clusters: too few for a p-value"]
+    if errors == "bias_reduced":
+        return [f"{clusters} clusters: errors are themselves uncertain"] if clusters < 10 else []
     return [f"{clusters} clusters: robust errors are likely too small"] if clusters < FEW else []
 
 
-def _separated(
-    design: Floats, labels: list[tuple[str, str | None, str | None]], y: Floats, n: Floats, fit: Fit
-) -> dict[int, str]:
-    """Find coefficients that run off to infinity because a level has only one outcome."""
-    out = {}
-    for i, (term, name, base) in enumerate(labels):
-        if name is None:
-            continue
-        here = design[:, i] == 1
-        siblings = [j for j, (t, _, _) in enumerate(labels) if t == term]
-        base_rows = design[:, siblings].sum(axis=1) == 0
-        for rows, which in ((here, name), (base_rows, base)):
-            share = y[rows].sum() / n[rows].sum()
+def gone_words(data: _Data, labels: list[Label], i: int, gone: NDArray[np.bool_]) -> str:
+    """Say why a coefficient has no value."""
+    term, name, base = labels[i]
+    y, n = data.y.sum(axis=0), data.n.sum(axis=0)
+    if y.sum() in (0.0, n.sum()):
+        return f"separation: every outcome is {'true' if y.sum() else 'false'}"
+    if name is not None:
+        siblings = [j for j, (t, v, _) in enumerate(labels) if t == term and v is not None]
+        for rows, which in (
+            (data.design[:, i] == 1, name), (data.design[:, siblings].sum(axis=1) == 0, base)
+        ):  # fmt: skip
+            share = y[rows].sum() / n[rows].sum() if n[rows].sum() else 0.5
             if share in (0.0, 1.0):
-                out[i] = f"separation: every outcome of {which} is {'true' if share else 'false'}"
-    if not out:
-        out = {
-            i: "separation: coefficient without bound"
-            for i in range(1, len(labels))
-            if abs(fit.coefficients[i]) > 15 and labels[i][1] is not None
-        }
-    return out
+                return f"separation: every outcome of {which} is {'true' if share else 'false'}"
+    return "separation: coefficient without bound" if gone[i] else "not determined by the rows that are left"
 
 
 def _by_formula(
-    frame: pl.DataFrame | pl.LazyFrame, formula: str, value: str, cluster: str, working: str, level: float
-) -> pl.DataFrame:
+    frame: pl.DataFrame | pl.LazyFrame, formula: str, outcome: pl.Expr, unit: list[str], reference: dict[str, str],
+    options: _Options,
+) -> pl.DataFrame:  # fmt: skip
     import pandas as pd
-    import statsmodels.api as sm
+    import patsy
 
-    whole = frame.lazy().collect()
-    kept = whole.filter(pl.col(value).is_not_null()).with_columns(
-        _input.binary(whole, value).cast(pl.Float64).alias(value)
-    )
-    data = pd.DataFrame(kept.to_dict(as_series=False))
-    structure = sm.cov_struct.Exchangeable() if working == "exchangeable" else sm.cov_struct.Independence()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = sm.GEE.from_formula(
-            f"{value} ~ {formula}",
-            groups=cluster,
-            data=data,
-            family=sm.families.Binomial(),
-            cov_struct=structure,
+    names = _named(formula, frame.collect_schema().names())
+    whole = frame.lazy().select(
+        *dict.fromkeys([*names, *unit]), outcome.cast(pl.Float64).alias("_y")
+    ).collect()  # fmt: skip
+    for name in reference:
+        if name not in names:
+            raise UnknownName.among("term in reference, which the formula does not name", name, names)
+    kept = whole.filter(pl.all_horizontal(pl.col([*names, "_y"]).is_not_null()))
+    if kept.is_empty():
+        raise SchemaError(
+            "judgments: no row with an outcome and all terms of the formula", got={"rows": whole.height}
         )
-        got = model.fit(maxiter=200, ctol=1e-10)
-    correlation = float(structure.dep_params) if working == "exchangeable" else 0.0
-    fit = Fit(np.asarray(got.params), np.asarray(got.cov_robust), correlation, bool(got.converged))
-    labels: list[tuple[str, str | None, str | None]] = [(str(name), None, None) for name in model.exog_names]
-    codes = pd.factorize(data[cluster])[0]
-    n = np.bincount(codes).astype(np.float64)[:, None]
-    return _report(fit, np.asarray(model.exog), labels, n, n, whole.height, working, "statsmodels", level)
+    columns = {}
+    for name in names:
+        values = kept[name]
+        if values.dtype.is_numeric() and name not in reference:
+            columns[name] = values.to_numpy()
+            continue
+        levels = sorted(values.cast(pl.String).unique().to_list())
+        usual = [u for u in ("direct", "gpt-4o", "gpt-4o (simulated)") if u in levels]
+        base = str(reference.get(name, usual[0] if usual else levels[0]))
+        if base not in levels:
+            raise UnknownName.among(f"reference of {name}", base, levels)
+        order = [base, *(v for v in levels if v != base)]
+        columns[name] = pd.Categorical(values.cast(pl.String).to_list(), categories=order)
+    try:
+        matrix = patsy.dmatrix(
+            formula, pd.DataFrame(columns, index=range(kept.height)), eval_env=patsy.EvalEnvironment([{"np": np}]),
+            NA_action="raise", return_type="dataframe",
+        )  # fmt: skip
+    except Exception as problem:
+        raise SchemaError(
+            f"formula cannot be used: {str(problem).splitlines()[0]}", got=formula,
+            remedy=f"its columns are {', '.join(names)}; the grammar is that of patsy, with np for numpy",
+        ) from None  # fmt: skip
+    rows = np.ascontiguousarray(matrix.to_numpy(dtype=np.float64))
+    if not np.isfinite(rows).all():
+        raise SchemaError(
+            "formula gives values that are no numbers", got=formula, remedy="check logarithms and divisions"
+        )
+    design, cell = np.unique(rows, axis=0, return_inverse=True)
+    if np.linalg.matrix_rank(design) < design.shape[1]:
+        raise SchemaError(
+            "terms of the formula determine each other in these data", got=formula,
+            remedy="leave one out, or filter to the rows where they cross",
+        )  # fmt: skip
+    atoms = kept.select(unit).unique().sort(unit)
+    joined = kept.select(unit).join(atoms.with_row_index("_a"), on=unit, how="left", maintain_order="left")
+    atom = joined["_a"].to_numpy()
+    y, n = np.zeros((2, atoms.height, len(design)))
+    np.add.at(y, (atom, cell.ravel()), kept["_y"].to_numpy())
+    np.add.at(n, (atom, cell.ravel()), 1.0)
+    labels: list[Label] = [
+        ("intercept" if name == "Intercept" else str(name), None, None) for name in matrix.columns
+    ]
+    data = _Data(design, y, n, _sums.atom_codes(atoms, options.cluster), whole.height)
+    return _report(data, labels, options)

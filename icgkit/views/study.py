@@ -61,8 +61,8 @@ def forest(fit: pl.DataFrame) -> pl.DataFrame:
     return rows.select(
         pl.col("value").replace(condition_labels()).alias("label"),
         estimate="odds_ratio",
-        low="low",
-        high="high",
+        low="odds_ratio_low",
+        high="odds_ratio_high",
     )
 
 

@@ -52,7 +52,7 @@ def checks() -> pl.DataFrame:
     reference_levels = {"condition": "direct", "model": "m1"}
     fit = metrics.gee(first, reference=reference_levels)
     add("GEE exchangeable", "R geepack", "coefficients (own moment estimate of the correlation)",
-        fit["coefficient"], r["gee"]["coefficient"], 2e-4)  # fmt: skip
+        fit["estimate"], r["gee"]["coefficient"], 2e-4)  # fmt: skip
     add(
         "GEE exchangeable",
         "R geepack",
@@ -83,13 +83,13 @@ def checks() -> pl.DataFrame:
         "GEE independence",
         "R geepack",
         "coefficients",
-        free["coefficient"],
+        free["estimate"],
         r["gee_independence"]["coefficient"],
         1e-6,
     )
     add("GEE independence", "R geepack", "robust errors", free["se"], r["gee_independence"]["se"], 1e-6)
     rowwise = metrics.gee(first, reference=reference_levels, engine="statsmodels")
-    add("GEE exchangeable", "statsmodels", "coefficients", fit["coefficient"], rowwise["coefficient"], 1e-8)
+    add("GEE exchangeable", "statsmodels", "coefficients", fit["estimate"], rowwise["estimate"], 1e-8)
     add("GEE exchangeable", "statsmodels", "robust errors", fit["se"], rowwise["se"], 1e-8)
 
     irt = metrics.item_response(first)
