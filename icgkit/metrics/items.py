@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,11 +11,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
-from icgkit.metrics import _input
-from icgkit.metrics.intervals import level_ok
+from icgkit.metrics import _input, _rates, _sums
+from icgkit.metrics._words import few
+from icgkit.metrics.intervals import Bootstrap, level_ok
 
 Floats = NDArray[np.float64]
-POINTS = 61
+MOST = 8193
+"""Points of the grid beyond which the integral is given up as it is, and the status says so."""
 
 
 class ItemResponse(NamedTuple):
@@ -31,6 +34,7 @@ def item_response(
     respondent: str | Sequence[str] = ("model", "condition"),
     item: str | Sequence[str] = ("case_id", "node_id"),
     value: str = "found",
+    cluster: str | Sequence[str] | None = None,
     level: float = 0.95,
 ) -> ItemResponse:
     """Fit a Rasch model with random items: logit P(found) = ability - difficulty.
@@ -43,6 +47,9 @@ def item_response(
         Columns that make a respondent; each has an ability of its own (fixed).
     item : str or sequence of str
         Columns that identify a node; difficulties are normal with mean 0 (random).
+    cluster : str or two of them, optional
+        Column whose groups of items hang together beyond their difficulty (case, template), or two
+        crossed columns: errors of abilities are then robust to it. Those of the model when absent.
     level : float
         Confidence level.
 
@@ -50,13 +57,15 @@ def item_response(
     -------
     ItemResponse
         respondents: the columns `respondent`, `ability` (log odds on a node of mean difficulty), `se`,
-        `low`, `high`, `n_scored`, `n_found`, `status`; ability is null when all or none is found.
+        `low`, `high`, `level`, `scale`, `n_scored`, `n_found`, `n_clusters` (null without `cluster`),
+        `status`; ability is null when all or none is found.
         items: the columns `item`, `difficulty` (posterior mean, log odds; higher is harder), `sd`
         (posterior), `n_scored`, `n_found`, `separation` (standard deviation, over respondents, of the
         model's P(found) for this node: how far it can tell them apart), `surprise` (mean squared
         standardised residual; far above 1: answers do not follow ability), `status`.
-        fit: `sd_items` (standard deviation of difficulty), `log_likelihood`, `n_scored`, `n_missing`,
-        `n_items`, `n_respondents`, `method`, `status`.
+        fit: `sd_items` (standard deviation of difficulty), `log_likelihood`, `n_points` (of the grid),
+        `moved` (largest move of an ability at twice the points, in standard errors), `n_scored`,
+        `n_total`, `n_missing`, `n_items`, `n_respondents`, `method`, `status`.
 
     Raises
     ------
@@ -65,13 +74,17 @@ def item_response(
 
     Notes
     -----
-    Marginal maximum likelihood: each item's likelihood is integrated over its difficulty on a fixed
-    grid of 61 Gauss-Hermite points. It is the logistic mixed model found ~ 0 + respondent + (1 | item).
+    Marginal maximum likelihood: each item's likelihood is integrated over its difficulty by the
+    trapezoidal rule, whose step adapts to the narrowest posterior that the data allow, and is halved until
+    the fit at twice the points is the same. It is the logistic mixed model
+    found ~ 0 + respondent + (1 | item). With `cluster`: A^-1 (sum_k s_k s_k') A^-1, A the information and
+    s_k the summed scores of the items of cluster k.
 
     References
     ----------
     De Boeck (2008), Random item IRT models, Psychometrika 73(4), 533-559. Bock and Aitkin (1981),
-    Psychometrika 46, 443-459 (marginal likelihood).
+    Psychometrika 46, 443-459 (marginal likelihood). Trefethen and Weideman (2014), The exponentially
+    convergent trapezoidal rule, SIAM Review 56(3), 385-458. White (1982), Econometrica 50, 1-25 (robust).
 
     Examples
     --------
@@ -84,16 +97,18 @@ def item_response(
     >>> got.respondents.sort("ability")["model"].to_list()
     ['weak', 'strong']
     """
-    level_ok(level)
     who, what = _input.columns_of(respondent), _input.columns_of(item)
-    got = _input.eager(judgments, [*who, *what, value], where="judgments")
-    _input.no_null(got, [*who, *what], where="judgments", what="respondent or item")
+    over = () if cluster is None else Bootstrap(cluster=cluster).over
+    got = _input.eager(judgments, [*who, *what, value, *over], where="judgments")
+    _input.no_null(got, [*who, *what, *over], where="judgments", what="respondent, item or cluster")
+    _input.no_twice(got, [*who, *what], where="judgments")
     if "dataset" in got.columns and "dataset" not in what:
         what = ["dataset", *what]
-    for column in ("judge",):
-        if column in got.columns and column not in who and got[column].n_unique() > 1:
-            raise SchemaError("judgments hold several judges", remedy="filter to one")
-    slim = got.select(*who, *what, _input.binary(got, value).alias("_v"))
+    apart = [c for c in ("judge", "condition", "model") if c in got.columns]
+    pooled = "pooled" if "model" not in who and "condition" in who else None
+    _rates.check_apart(got.select(apart), [*who, *what], pooled, where="judgments") if apart else None
+    held = [c for c in _sums.atom_columns(got, over) if c not in what] if over else []
+    slim = got.select(*dict.fromkeys([*who, *what, *held]), _input.binary(got, value).alias("_v"))
     known = slim.drop_nulls("_v")
     people = known.select(who).unique().sort(who).with_row_index("_r")
     things = known.select(what).unique().sort(what).with_row_index("_i")
@@ -107,7 +122,28 @@ def item_response(
     found, scored = (np.zeros((things.height, people.height)) for _ in range(2))
     np.add.at(found, (i, r), v)
     np.add.at(scored, (i, r), 1.0)
-    return _assemble(_fit(found, scored), found, scored, people, things, got.height - known.height, level)
+    codes = _groups(known, things, what, held, over)
+    fit = _fit(found, scored, codes)
+    counts = {"n_total": got.height, "n_missing": got.height - known.height}
+    clusters = min(int(c.max()) + 1 for c in codes) if codes else None
+    return _assemble(fit, (found, scored), (people, things), counts, clusters, level_ok(level))
+
+
+def _groups(
+    known: pl.DataFrame, things: pl.DataFrame, what: list[str], held: list[str], over: Sequence[str]
+) -> list[NDArray[np.int64]]:
+    """Return the group of each item in each cluster column."""
+    if not over:
+        return []
+    every = list(dict.fromkeys([*what, *held]))
+    first = known.select(every).unique()
+    if first.height > things.height:
+        raise SchemaError(
+            f"an item lies in several groups of {', '.join(over)}",
+            allowed="a cluster column that keeps items whole",
+        )
+    placed = things.join(first, on=what, how="left", maintain_order="left")
+    return _sums.atom_codes(placed, over)
 
 
 class _Fit(NamedTuple):
@@ -118,11 +154,14 @@ class _Fit(NamedTuple):
     posterior: Floats
     grid: Floats
     converged: bool
+    moved: float
 
 
-def _grid() -> tuple[Floats, Floats]:
-    x, w = np.polynomial.hermite_e.hermegauss(POINTS)
-    return x, np.log(w / w.sum())
+def _grid(points: int) -> tuple[Floats, Floats]:
+    """Return equidistant points of a standard normal variable and the logarithms of their weights."""
+    x = np.linspace(-9.0, 9.0, points)
+    log_w = -(x**2) / 2
+    return x, log_w - np.log(np.exp(log_w).sum())
 
 
 def _terms(parameters: Floats, found: Floats, scored: Floats, x: Floats, log_w: Floats) -> tuple[Any, ...]:
@@ -133,51 +172,107 @@ def _terms(parameters: Floats, found: Floats, scored: Floats, x: Floats, log_w: 
     top = joint.max(axis=1, keepdims=True)
     weight = np.exp(joint - top)
     total = weight.sum(axis=1, keepdims=True)
-    return float((top + np.log(total)).sum()), weight / total, 1 / (1 + np.exp(-eta)), sd
+    return (top + np.log(total))[:, 0], weight / total, np.exp(log_p), sd
 
 
 def _objective(
-    parameters: Floats, found: Floats, scored: Floats, x: Floats, log_w: Floats
+    parameters: Floats, found: Floats, scored: Floats, times: Floats, x: Floats, log_w: Floats
 ) -> tuple[float, Floats]:
     value, posterior, p, sd = _terms(parameters, found, scored, x, log_w)
     # d log L / d eta at every grid point, weighted by the posterior of the difficulty.
+    posterior = posterior * times[:, None]
     residual = found.T @ posterior - (scored.T @ posterior) * p
     gradient = np.append(residual.sum(axis=1), -(residual * (sd * x)).sum())
-    return -value, -gradient
+    return -float(value @ times), -gradient
 
 
-def _fit(found: Floats, scored: Floats) -> _Fit:
+def _points(scored: Floats, sd: float) -> int:
+    """Return points whose distance is a third of the narrowest posterior's standard deviation."""
+    narrow = 1 / np.sqrt(1 + sd**2 * scored.sum(axis=1).max() / 4)
+    return int(min(MOST, max(121, np.ceil(18 / (narrow / 3)) // 2 * 2 + 1)))
+
+
+def _fit(found: Floats, scored: Floats, codes: list[NDArray[np.int64]]) -> _Fit:
     from scipy.optimize import minimize
 
-    x, log_w = _grid()
+    same, index, times = np.unique(
+        np.hstack([found, scored]), axis=0, return_inverse=True, return_counts=True
+    )  # items with the same answers are integrated once
+    few, of = np.hsplit(same, 2)
     share = (found.sum(axis=0) + 0.5) / (scored.sum(axis=0) + 1)
     start = np.append(np.log(share / (1 - share)), 0.0)
-    bounds = [(-12.0, 12.0)] * len(share) + [(-5.0, 2.5)]
-    args = (found, scored, x, log_w)
-    best = minimize(_objective, start, args=args, jac=True, method="L-BFGS-B", bounds=bounds,
-                    options={"maxiter": 500, "ftol": 1e-13, "gtol": 1e-7})  # fmt: skip
-    hessian = np.empty((len(start), len(start)))
-    for k in range(len(start)):
-        step = np.zeros(len(start))
-        step[k] = 1e-4
-        hessian[k] = (_objective(best.x + step, *args)[1] - _objective(best.x - step, *args)[1]) / 2e-4
-    covariance = np.asarray(np.linalg.pinv((hessian + hessian.T) / 2), dtype=np.float64)
-    value, posterior, _, sd = _terms(best.x, *args)
-    return _Fit(best.x[:-1], float(sd), covariance, value, posterior, sd * x, bool(best.success))
+    bounds = [(-40.0, 40.0)] * len(share) + [(-5.0, 3.5)]
+    points = _points(of, 2.0)
+    while True:
+        args = (few, of, times.astype(np.float64), *_grid(points))
+        best = minimize(_objective, start, args=args, jac=True, method="L-BFGS-B", bounds=bounds,
+                        options={"maxiter": 1000, "ftol": 1e-14, "gtol": 1e-7})  # fmt: skip
+        hessian = np.empty((len(start), len(start)))
+        for k in range(len(start)):
+            step = np.zeros(len(start))
+            step[k] = 1e-4
+            hessian[k] = (_objective(best.x + step, *args)[1] - _objective(best.x - step, *args)[1]) / 2e-4
+        inverse = np.asarray(np.linalg.pinv((hessian + hessian.T) / 2), dtype=np.float64)
+        finer = (few, of, args[2], *_grid(2 * points - 1))
+        more, slope = _objective(best.x, *finer)
+        error = np.sqrt(np.maximum(np.diag(inverse), 1e-12))
+        moved = float(np.max(np.abs(inverse @ (slope - _objective(best.x, *args)[1])) / error))
+        if (moved < 1e-4 and abs(more - best.fun) < 1e-5) or 2 * points - 1 > MOST:
+            break
+        start, points = best.x, 2 * points - 1
+    value, posterior, p, sd = _terms(best.x, few, of, *args[3:])
+    x = args[3]
+    if codes:
+        inverse = _robust(inverse, (found, scored), posterior[index.ravel()], p, sd * x, codes)
+    return _Fit(
+        best.x[:-1],
+        float(sd),
+        inverse,
+        float(value @ times),
+        posterior[index.ravel()],
+        sd * x,
+        bool(best.success),
+        moved,
+    )
+
+
+def _robust(
+    inverse: Floats, answers: tuple[Floats, Floats], posterior: Floats, p: Floats, grid: Floats,
+    codes: list[NDArray[np.int64]],
+) -> Floats:  # fmt: skip
+    """Return the sandwich with scores added up within groups of items."""
+    found, scored = answers
+    scores = np.hstack(
+        [
+            found - scored * (posterior @ p.T),
+            -((posterior @ grid) * found.sum(axis=1) - ((scored @ p) * posterior) @ grid)[:, None],
+        ]
+    )
+
+    def squares(code: NDArray[np.int64]) -> Floats:
+        sums = np.zeros((int(code.max()) + 1, scores.shape[1]))
+        np.add.at(sums, code, scores)
+        n = len(sums)
+        return np.asarray(sums.T @ sums * (n / max(n - 1, 1)))
+
+    middle = sum((squares(c) for c in codes), np.zeros_like(inverse))
+    if len(codes) == 2:
+        middle = middle - squares(np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)[1].ravel())
+    return np.asarray(inverse @ middle @ inverse)
 
 
 def _assemble(
     fit: _Fit,
-    found: Floats,
-    scored: Floats,
-    people: pl.DataFrame,
-    things: pl.DataFrame,
-    missing: int,
+    answers: tuple[Floats, Floats],
+    frames: tuple[pl.DataFrame, pl.DataFrame],
+    counts: dict[str, int],
+    clusters: int | None,
     level: float,
 ) -> ItemResponse:
-    from statistics import NormalDist
-
+    found, scored = answers
+    people, things = frames
     z = NormalDist().inv_cdf((1 + level) / 2)
+    flag = few(clusters, None).replace("interval", "error") if clusters is not None else ""
     rows = []
     for k in range(people.height):
         n, hits = int(scored[:, k].sum()), int(found[:, k].sum())
@@ -189,12 +284,16 @@ def _assemble(
         ability, variance = float(fit.ability[k]), float(fit.covariance[k, k])
         se = variance**0.5 if variance > 0 else None
         bounds = (ability - z * se, ability + z * se) if se else (None, None)
-        rows.append((ability, se, *bounds, n, hits, "ok" if se else "no standard error"))
+        rows.append((ability, se, *bounds, n, hits, (flag or "ok") if se else "no standard error"))
     abilities = pl.DataFrame(
         rows,
         schema={**dict.fromkeys(["ability", "se", "low", "high"], pl.Float64), "n_scored": pl.Int64,
                 "n_found": pl.Int64, "status": pl.String},
         orient="row",
+    )  # fmt: skip
+    abilities = abilities.select(
+        "ability", "se", "low", "high", level=pl.lit(level), scale=pl.lit("log odds"), n_scored="n_scored",
+        n_found="n_found", n_clusters=pl.lit(clusters, pl.Int64), status="status",
     )  # fmt: skip
     difficulty = fit.posterior @ fit.grid
     spread = np.sqrt(np.maximum(fit.posterior @ fit.grid**2 - difficulty**2, 0))
@@ -209,13 +308,19 @@ def _assemble(
             "status": ["ok"] * things.height,
         }
     )  # fmt: skip
-    small = fit.sd < 0.02
+    points = len(fit.grid)
+    status = "items do not differ" if fit.sd < 0.02 else "ok"
+    if not fit.converged:
+        status = "not converged"
+    elif fit.moved >= 1e-4:
+        status = f"{points} points are too few: abilities move by {fit.moved:.2g} errors at twice as many"
     summary = pl.DataFrame(
         {
-            "sd_items": [fit.sd], "log_likelihood": [fit.log_likelihood], "n_scored": [int(scored.sum())],
-            "n_missing": [missing], "n_items": [things.height], "n_respondents": [people.height],
-            "method": [f"Rasch, random items, marginal likelihood, {POINTS} points"],
-            "status": ["not converged" if not fit.converged else "items do not differ" if small else "ok"],
+            "sd_items": [fit.sd], "log_likelihood": [fit.log_likelihood], "n_points": [points],
+            "moved": [fit.moved], "n_scored": [int(scored.sum())], "n_total": [counts["n_total"]],
+            "n_missing": [counts["n_missing"]], "n_items": [things.height], "n_respondents": [people.height],
+            "method": [f"Rasch, random items, marginal likelihood, {points} points, checked at {2 * points - 1}"],
+            "status": [status],
         }
     )  # fmt: skip
     return ItemResponse(
