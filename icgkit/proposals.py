@@ -50,22 +50,31 @@ def read_proposals(text: str | None) -> Proposals:
     >>> read_proposals("- The lid: reads NEW because it repeats the name.").items[0]["region"]
     'The lid'
     """
-    from icgkit.replies import MAX_CHARS, read_json, strip_thinking
+    from icgkit.replies import answer_of, values_in
 
-    body = strip_thinking((text or "")[:MAX_CHARS]).strip()
-    if not body:
-        return Proposals([], "truncated" if (text or "").strip() else "empty", "text")
-    looks_json = re.search(r"[{\[]\s*[\"{]|```\s*json|[{\[]\s*[}\]]", body, re.I) is not None
-    if looks_json:
-        parsed = read_json(body)
-        if parsed.status == "ok" and isinstance(parsed.value, (dict, list)):
-            rows = [_row(d) for d in _dicts(parsed.value)]
-            return _done([r for r in rows if r], "json")
-        if body.lstrip("`json \n").startswith(("{", "[")):
-            return Proposals([], parsed.status, "json")
+    body, wrong = answer_of(text)
+    if wrong:
+        return Proposals([], wrong, "text")
+    if re.search(r"[{\[]\s*+[\"{]|```\s{0,4}json|[{\[]\s*+[}\]]", body, re.I):
+        values, wrong = values_in(body)
+        rows = _json_rows([v.value for v in values])
+        all_json = body.lstrip("`json \n").startswith(("{", "[")) or re.search(
+            r"^```\s{0,4}json", body, re.I | re.M
+        )
+        if rows or all_json:
+            return Proposals([], wrong, "json") if wrong else _done(rows, "json")
     if table := _table(body):
         return _done(table, "markdown")
     return _done([r for r in map(_free, split_items(body)) if r], "text")
+
+
+def _json_rows(values: list[Any]) -> list[dict[str, str | None]]:
+    """Read the last value that holds a list of constraints, else all values that are one each."""
+    lists, single = [], []
+    for value in values:
+        rows = [row for d in _dicts(value) if (row := _row(d))]
+        (single if rows and isinstance(value, dict) and rows == [_row(value)] else lists).append(rows)
+    return next((rows for rows in reversed(lists) if rows), None) or [row for rows in single for row in rows]
 
 
 def _done(rows: list[dict[str, str | None]], form: str) -> Proposals:
@@ -111,13 +120,16 @@ def _cells(line: str) -> list[str]:
     return [c.strip().strip("*`").strip() for c in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
 
 
+_RULE = re.compile(r"[\s|:\-]+")
+
+
 def _table(body: str) -> list[dict[str, str | None]]:
     """Read every Markdown table that has a region, update or reason column."""
     lines = body.split("\n")
     rows: list[dict[str, str | None]] = []
     k = 0
     while k + 1 < len(lines):
-        if "|" in lines[k] and re.fullmatch(r"[\s|:\-]*-[\s|:\-]*", lines[k + 1]):
+        if "|" in lines[k] and _RULE.fullmatch(lines[k + 1]) and "-" in lines[k + 1]:
             heads = [_column(c) for c in _cells(lines[k])]
             k += 2
             while k < len(lines) and "|" in lines[k]:
@@ -153,11 +165,10 @@ def split_items(body: str) -> list[str]:
     >>> split_items("First thought.\n\nSecond thought.")
     ['First thought.', 'Second thought.']
     """
-    items: list[str] = []
+    items: list[list[str]] = []
     outer: int | None = None
     open_item = False
     listed = False
-    paragraphs: list[str] = []
     for line in body.split("\n"):
         mark = _MARK.match(line)
         if mark and not line.lstrip().startswith("#"):
@@ -166,29 +177,27 @@ def split_items(body: str) -> list[str]:
             listed = True
             if outer is None or depth <= outer or not open_item:
                 outer, open_item = depth, True
-                items.append(words)
+                items.append([words])
             else:
-                items[-1] += "\n" + words
+                items[-1].append(words)
         elif not line.strip():
-            paragraphs.append("")
             open_item = open_item and listed
         elif line.lstrip().startswith("#"):
             outer, open_item = None, False
         elif listed and open_item and line.startswith((" ", "\t")):
-            items[-1] += "\n" + line.strip()
+            items[-1].append(line.strip())
         elif listed:
             open_item = False
-        paragraphs.append(line.strip())
     if listed:
-        return items[:MAX_ITEMS]
+        return ["\n".join(parts) for parts in items[:MAX_ITEMS]]
     chunks = [c.strip() for c in re.split(r"\n\s*\n", body)]
     return [c for c in chunks if c and not c.startswith("#")][:MAX_ITEMS]
 
 
 _LABELLED = re.compile(
-    r"(?:^|[\n;.(]|\*\*)\s*\**("
+    r"(?:^|[\n;.(]|\*\*)\s{0,8}\*{0,3}("
     + "|".join(sorted(map(re.escape, _ALIAS), key=len, reverse=True))
-    + r")\**\s*[:\uff1a]\**\s*",
+    + r")\*{0,3}\s{0,8}[:\uff1a]\*{0,3}\s{0,8}",
     re.I,
 )
 _NOTHING = re.compile(r"(?:nothing|none|no (?:other|further|more|implicit))\b", re.I)

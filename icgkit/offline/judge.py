@@ -13,8 +13,9 @@ from typing import Any
 from icgkit.offline.matching import LENIENT, STRICT, Bar, Scale, denied, gather, items_of, verdict
 from icgkit.offline.task import read_task
 from icgkit.offline.verify import guess_subtype, overlap
+from icgkit.replies import first_json
 
-_FENCE = re.compile(r"^<<<RESPONSE ([0-9a-f]{12})>>>\n(.*?)\n<<<END \1>>>$", re.S | re.M)
+_FENCE = re.compile(r"^<<<RESPONSE ([0-9a-f]{32})>>>\n", re.M)
 _LIST = re.compile(r"^Constraints:\s*$", re.M)
 
 
@@ -29,9 +30,7 @@ def judge_reply(messages: list[dict[str, Any]], *, strict: bool) -> str:
         )
         if not isinstance(b, dict) or b.get("type") == "text"
     )
-    fence = _FENCE.search(text)
-    response = fence.group(2) if fence else ""
-    frame = text[: fence.start()] + text[fence.end() :] if fence else text
+    response, frame = _fenced(text)
     bar = STRICT if strict else LENIENT
     if '"satisfied"' in frame:
         return _plan(frame, response, bar)
@@ -44,14 +43,20 @@ def judge_reply(messages: list[dict[str, Any]], *, strict: bool) -> str:
     return _recall(frame, response, bar)
 
 
+def _fenced(text: str) -> tuple[str, str]:
+    """Return what stands between the marks, and the prompt without it."""
+    for mark in _FENCE.finditer(text):
+        end = f"\n<<<END {mark.group(1)}>>>"
+        if (at := text.find(end, mark.end() - 1)) >= 0:
+            return text[mark.end() : at], text[: mark.start()] + text[at + len(end) :]
+        break
+    return "", text
+
+
 def _nodes(frame: str, mark: str = "Constraints:") -> list[dict[str, str]]:
     # The first value after the mark: another list of the prompt may be longer.
     at = max(frame.find(mark), 0)
-    start = re.compile(r"[\[{]").search(frame, at)
-    try:
-        found = json.JSONDecoder().raw_decode(frame, start.start())[0] if start else []
-    except json.JSONDecodeError:
-        found = []
+    found = first_json(frame, at) or []
     rows = found if isinstance(found, list) else [found]
     return [{k: str(v) for k, v in r.items()} for r in rows if isinstance(r, dict)]
 

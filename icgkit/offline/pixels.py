@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icgkit.replies import read_json
+from icgkit.replies import first_json
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -76,7 +76,7 @@ def _differ(a: Pixels, b: Pixels) -> NDArray[np.bool_]:
 
 def _points(text: str, pictures: list[Image]) -> str:
     at = text.find("Points:")
-    points = read_json(text[at:], "list").value or []
+    points = first_json(text, at) or []
     if len(pictures) < 3:
         return json.dumps({"verdicts": []})
     _, edited, reference = _alike(pictures)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from icgkit.offline.lexicon import quoted
-from icgkit.replies import read_json
+from icgkit.replies import first_json
 
 Form = Literal[
     "free", "json_graph", "json_array", "markdown", "nodes", "labels", "list", "plan",
@@ -201,7 +201,7 @@ def read_task(messages: list[dict[str, Any]]) -> Task:
     edit = read_edit(instruction)
     rest = user.replace(instruction, " ", 1) if instruction else user
     image = _image(url)
-    graph = read_json(rest, "object").value if '"constraint_nodes"' in rest else None
+    graph = first_json(rest, 0, "constraint_nodes") if '"constraint_nodes"' in rest else None
     nodes, relations, shown = _graph(graph)
     low = f"{system}\n{rest}".lower()
     form, listed, items = _form(low, rest, bool(nodes))
