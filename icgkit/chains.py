@@ -15,7 +15,7 @@ from icgkit.errors import UnknownName
 from icgkit.graph import Case
 from icgkit.llm import Request
 from icgkit.prompts import Condition, bullet_list
-from icgkit.replies import read_json, read_proposals
+from icgkit.replies import read_json, read_proposals, strip_thinking
 
 if TYPE_CHECKING:
     from icgkit.elicit import Model, Plan
@@ -35,7 +35,9 @@ def first_call(plan: Plan, case: Case, condition: Condition, model: Model, sampl
 
 
 def _ok(record: Record) -> str | None:
-    return record.text if record.status == "ok" else None
+    """Return what a reply says, without its thoughts; None if that is nothing."""
+    spoken = strip_thinking(record.text or "") if record.status == "ok" else ""
+    return spoken if spoken.strip() else None
 
 
 def ocr_assisted(plan: Plan, case: Case, condition: Condition, model: Model, sample: int) -> Request:
@@ -73,8 +75,8 @@ def adversarial(plan: Plan, case: Case, condition: Condition, model: Model, samp
 
 def read_false_node(text: str | None) -> dict[str, str] | None:
     """Read the generator's reply; None if it is no object with the fields of a node."""
-    value = read_json(text or "", "object").value
     fields = ("region", "constraint_type", "expected_update", "reason")
+    value = read_json(text, "object", fields).value
     if not isinstance(value, dict) or not all(
         isinstance(value.get(f), str) and value[f].strip() for f in fields
     ):
@@ -164,18 +166,18 @@ def candidates_in(text: str | None) -> list[str]:
 
 
 def kept_candidates(candidates: list[str], text: str | None) -> list[str] | None:
-    """Return the candidates that pass all three checks; None if the reply cannot be read."""
-    value = read_json(text or "", "list").value
+    """Return the candidates that pass all three checks; None if the reply cannot be read or contradicts itself."""
+    value = read_json(text, "list").value
     if not isinstance(value, list):
         return None
-    passed = {
-        row["item"]
-        for row in value
-        if isinstance(row, dict)
-        and isinstance(row.get("item"), int)
-        and all(row.get(c) is True for c in _CHECKS)
-    }
-    return [c for number, c in enumerate(candidates, 1) if number in passed]
+    checked: dict[int, bool] = {}
+    for row in value:
+        number = row.get("item") if isinstance(row, dict) else None
+        if isinstance(number, int) and not isinstance(number, bool):
+            passes = all(row.get(c) is True for c in _CHECKS)
+            if checked.setdefault(number, passes) != passes:
+                return None
+    return [c for number, c in enumerate(candidates, 1) if checked.get(number)]
 
 
 CHAINS: dict[str, Chain] = {

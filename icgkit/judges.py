@@ -20,7 +20,7 @@ from icgkit.llm import Request, complete_many
 from icgkit.llm_limits import Limits
 from icgkit.load import Dataset
 from icgkit.prompts import Condition, build_messages, judge_prompts
-from icgkit.replies import read_proposals, read_verdicts
+from icgkit.replies import read_proposals, read_verdicts, strip_thinking
 from icgkit.schemas import schema
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 MAX_RESPONSE = 60_000
 """How many characters of a response a judge is shown."""
+MAX_ITEM = 4000
+"""From how many characters on the fields of a proposal are cut."""
 PARAMS: dict[str, Any] = {"temperature": 0, "max_tokens": 4096}
 
 
@@ -80,11 +82,30 @@ def node_json(nodes: Iterable[Constraint]) -> str:
 def fence(text: str) -> dict[str, str]:
     """Return a response as the template's inputs `response` and `mark`.
 
-    The mark is a hash of the response itself, so that the response cannot contain it and pretend
-    to end early.
+    The judge is not shown the thoughts. The mark is a hash of the response itself, so that the
+    response cannot contain it and pretend to end early. One that is too long is cut, and the judge is
+    told so behind the same mark.
     """
-    shown = text[:MAX_RESPONSE]
-    return {"response": shown, "mark": hashlib.sha256(shown.encode()).hexdigest()[:12]}
+    spoken = spoken_part(text)
+    mark = hashlib.sha256(spoken.encode("utf-8", "replace")).hexdigest()[:32]
+    if len(spoken) > MAX_RESPONSE:
+        note = (
+            f"[CUT {mark}: these are the first {MAX_RESPONSE:,} of {len(spoken):,} characters. "
+            "What the rest says is not known.]"
+        )
+        spoken = f"{spoken[:MAX_RESPONSE]}\n\n{note}"
+    return {"response": spoken, "mark": mark}
+
+
+def spoken_part(text: str | None) -> str:
+    """Return a response without its thoughts; unchanged if there are none, empty if there is nothing else."""
+    spoken = strip_thinking(text or "")
+    return spoken if spoken == text else spoken.strip()
+
+
+def is_cut(text: str | None) -> bool:
+    """Say whether a judge is shown only a part of a response."""
+    return len(text or "") > MAX_RESPONSE and len(spoken_part(text)) > MAX_RESPONSE
 
 
 def judge_recall(
@@ -263,10 +284,22 @@ def _by_response(proposals: pl.DataFrame) -> dict[tuple[Any, ...], list[dict[str
 def _precision_job(row: dict[str, Any], case: Case, items: list[dict[str, Any]]) -> _Job:
     def inputs(ids: Sequence[str]) -> dict[str, Any]:
         shown = [{k: v for k, v in i.items() if v is not None} for i in items if str(i["item"]) in ids]
-        lines = ",\n".join(json.dumps(i, ensure_ascii=False)[:4000] for i in shown)
+        lines = ",\n".join(_item_json(i) for i in shown)
         return {"nodes_json": node_json(case.constraint_nodes), "proposals_json": f"[\n{lines}\n]"}
 
     return _Job(row, case, tuple(str(i["item"]) for i in items), inputs)
+
+
+def _item_json(item: dict[str, Any]) -> str:
+    """Return a proposal as whole JSON; the fields of one that is too long are cut, and say so."""
+    text = json.dumps(item, ensure_ascii=False)
+    if len(text) <= MAX_ITEM:
+        return text
+    most = MAX_ITEM // 4
+    return json.dumps(
+        {k: f"{v[:most]} [... cut]" if isinstance(v, str) and len(v) > most else v for k, v in item.items()},
+        ensure_ascii=False,
+    )
 
 
 def _call_key(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -318,7 +351,11 @@ def _run(
     template = known[kind.id]
     blank = dict.fromkeys(kind.fields)
     out = [{i: {**blank, "status": "no_response"} for i in job.ids} for job in jobs]
-    todo = {k: list(job.ids) for k, job in enumerate(jobs) if job.row["status"] == "ok" and job.row["text"]}
+    todo = {
+        k: list(job.ids)
+        for k, job in enumerate(jobs)
+        if job.row["status"] == "ok" and spoken_part(job.row["text"]).strip()
+    }
     for attempt in (0, 1):
         # The second try asks about the missing nodes only, and is a call of its own.
         calls = [
@@ -327,15 +364,25 @@ def _run(
         ]
         records = complete_many(calls, cache=cache, limits=limits, progress=progress and attempt == 0)
         for (k, ids), record in zip(list(todo.items()), records, strict=True):
-            out[k] |= verdicts_of(record, ids, kind.fields)
+            got = verdicts_of(record, ids, kind.fields)
+            if kind.id != "precision" and is_cut(jobs[k].row["text"]):
+                got = {i: _as_far_as_shown(v, kind.fields) for i, v in got.items()}
+            out[k] |= got
         todo = {
             k: again
             for k, ids in todo.items()
-            if (again := [i for i in ids if out[k][i]["status"] not in ("ok", "not_applicable")])
+            if (again := [i for i in ids if out[k][i]["status"] not in ("ok", "not_applicable", "cut")])
         }
         if not todo:
             break
     return out
+
+
+def _as_far_as_shown(verdict: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]:
+    """Return a verdict on a response that was cut: what was found counts, what was not found is not known."""
+    if verdict["status"] != "ok" or all(verdict[f] for f in fields):
+        return verdict
+    return {**dict.fromkeys(fields), "status": "cut"}
 
 
 def verdicts_of(record: Record, ids: Sequence[str], fields: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -366,7 +413,8 @@ def first_request(
         job = _precision_job(dict(row), case, items) if items else None
     else:
         ids = tuple(n.id for n in case.constraint_nodes if only is None or n.id in only)
-        job = _Job(dict(row), case, ids, _node_inputs(case, row["text"])) if ids else None
+        asked = ids and spoken_part(row["text"]).strip()
+        job = _Job(dict(row), case, ids, _node_inputs(case, row["text"])) if asked else None
     if job is None:
         return None
     template = judge_prompts(templates)[kind]

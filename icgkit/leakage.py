@@ -73,7 +73,7 @@ def probe_leakage(
         limits=limits,
         progress=progress,
     )
-    read = [_object(r.text if r.status == "ok" else None) for r in guesses]
+    read = [_object(r.text if r.status == "ok" else None, "subtype", "region") for r in guesses]
     asked = [
         k for k, guess in enumerate(read) if isinstance(guess.get("region"), str) and guess["region"].strip()
     ]
@@ -112,13 +112,13 @@ def probe_leakage(
     return schema("leakage").frame(rows)
 
 
-def _object(text: str | None) -> dict[str, Any]:
-    value = read_json(text, "object").value
+def _object(text: str | None, *keys: str) -> dict[str, Any]:
+    value = read_json(text, "object", keys).value
     return value if isinstance(value, dict) else {}
 
 
 def _match(text: str | None) -> str | None:
-    word = str(_object(text).get("agreement", "")).strip().lower()
+    word = str(_object(text, "agreement").get("agreement", "")).strip().lower()
     return word if word in _MATCHES else None
 
 

@@ -70,11 +70,12 @@ def read_proposals(text: str | None) -> Proposals:
 
 def _json_rows(values: list[Any]) -> list[dict[str, str | None]]:
     """Read the last value that holds a list of constraints, else all values that are one each."""
-    lists, single = [], []
+    lists: list[list[dict[str, str | None]]] = []
+    single: list[list[dict[str, str | None]]] = []
     for value in values:
         rows = [row for d in _dicts(value) if (row := _row(d))]
         (single if rows and isinstance(value, dict) and rows == [_row(value)] else lists).append(rows)
-    return next((rows for rows in reversed(lists) if rows), None) or [row for rows in single for row in rows]
+    return next((rows for rows in reversed(lists) if rows), []) or [row for rows in single for row in rows]
 
 
 def _done(rows: list[dict[str, str | None]], form: str) -> Proposals:

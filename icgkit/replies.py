@@ -29,6 +29,7 @@ from icgkit.untrusted import float_or_null, int_or_null, too_deep
 MAX_CHARS = 200_000
 """Longest reply that is read, without its thoughts; a longer one is unreadable."""
 MAX_VALUES = 1000
+"""Most values, and most places that only look like one, of a reply."""
 
 TRUE = frozenset({"true", "yes"})
 FALSE = frozenset({"false", "no"})
@@ -214,11 +215,13 @@ _DECODER = json.JSONDecoder(
     strict=False,
 )  # fmt: skip
 _OPENING = re.compile(r"[{\[]")
+# Where it is worth while to parse: a failed attempt costs a look at all the text before it.
+_LIKELY = re.compile(r'\{\s*+["}]|\[\s*+[\]"{\[\d\-tfnNI]')
 # What is left where a literal or number breaks off at the end of the text.
 _CUT = re.compile(r"\s*+(?:t|tr|tru|f|fa|fal|fals|n|nu|nul|-|\\)?\s*+")
 # An object with a key, however badly it is spelt.
 _MEANT = re.compile(
-    r"[{\[][\s\[{]*+(?<=[{\s])(?:[\"'\u201c][^\"'\u201c\u201d\n]{0,80}[\"'\u201d]|[\w .\-]{1,60})\s*+[:\uff1a]"
+    r"[{\[][\s\[{]{0,40}+(?<=[{\s])(?:[\"'\u201c][^\"'\u201c\u201d\n]{0,80}[\"'\u201d]|[\w .\-]{1,60})\s*+[:\uff1a]"
 )
 _TOKEN = re.compile(
     r'"[^"\\]*+(?:(?:\\.|"(?!\s*+(?:[,:}\]\uff0c\uff1a]|\Z)))[^"\\]*+)*+"?'
@@ -240,9 +243,19 @@ class Value(NamedTuple):
 def values_in(body: str) -> tuple[list[Value], str]:
     """Return the answers of a reply in their order, and `truncated` or `unreadable` where it breaks off."""
     found: list[Value] = []
-    place = 0
+    place = tries = 0
     while start := _OPENING.search(body, place):
         at = start.start()
+        if not _LIKELY.match(body, at):
+            if _MEANT.match(body, at):
+                return [], "unreadable"
+            if at + 1 == len(body):
+                return [], "truncated"
+            place = at + 1
+            continue
+        tries += 1
+        if tries > 2 * MAX_VALUES:
+            return [], "unreadable"
         try:
             value, end = _DECODER.raw_decode(body, at)
         except (ValueError, RecursionError) as exc:
@@ -312,7 +325,7 @@ _HOOKS: dict[str, Any] = {
 
 _SAID = re.compile(
     r"\b(?:says?|said|states?|stated|claims?|claimed|contains?|contained|quot(?:es?|ed|ing)|includes?|included|"
-    r"writes?|wrote|asserts?|asserted|reads?|brings?|brought|ends? (?:in|with)|begins? with|planted|embedded|"
+    r"writes?|wrote|asserts?|asserted|reads?|brings?|brought|end(?:s|ed)? (?:in|with)|beg[ia]ns? with|planted|embedded|"
     r"pretends?|insists?|demands?|suggests?|orders?|tells? me|asks? (?:me )?for)\b"
     r"[^.!?;,{\[]{0,40}$",
     re.I,
@@ -555,7 +568,8 @@ def _entries_of(value: Any, known: dict[str, str]) -> Iterator[tuple[str, Any]]:
             if isinstance(item, (list, dict)):
                 yield from _entries_of(item, known)
     elif isinstance(value, dict):
-        named = next((value[k] for k in _ID_KEYS if k in value), None)
+        spelt = _named(value, _ID_KEYS)
+        named = next((spelt[k] for k in _ID_KEYS if k in spelt), None)
         if named is Mark.CONFLICT:
             return
         if named is not None and (node := one(named)) is not None:

@@ -201,7 +201,8 @@ SCHEMAS: dict[str, Schema] = {
                 "status": Column(
                     "String",
                     "ok | incomplete | conflict | not_applicable | unreadable | truncated | empty | refused | "
-                    "error | no_response (the judged response itself is missing)",
+                    "error | cut (not found in the part of an overlong response that the judge was shown) | "
+                    "no_response (the judged response itself is missing)",
                 ),
             },
         ),

@@ -234,7 +234,7 @@ def test_recorded_outputs_are_marked(tmp_path: Path) -> None:
     ]  # fmt: skip
     for broken, match in (
         ({**lines[0], "protocol": "Direct"}, "protocol"),
-        ({**lines[0], "instance_id": "x"}, "line 1: KeyError"),
+        ({**lines[0], "instance_id": "x"}, "line 1: instance_id"),
     ):
         path.write_text(json.dumps(broken))
         with pytest.raises(SchemaError, match=match):

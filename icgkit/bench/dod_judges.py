@@ -17,11 +17,11 @@ from icgkit.bench.maze_solvers import ABSTAIN
 from icgkit.cache import Cache
 from icgkit.files import inside
 from icgkit.images import prepare
-from icgkit.judges import fence
+from icgkit.judges import fence, is_cut, spoken_part
 from icgkit.llm import Request, complete_many
 from icgkit.llm_limits import Limits
 from icgkit.prompts import _template, judge_prompts
-from icgkit.replies import as_bool, read_json
+from icgkit.replies import Mark, as_bool, plain, read_json
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,16 +30,17 @@ PARAMS: dict[str, Any] = {"temperature": 0, "max_tokens": 1024}
 RULE = "rule/says-so"
 """Name of the reader of refusals that goes by words alone: a reference baseline."""
 
+_NONE = re.compile(r"\bno (?:valid |possible |legal )?(?:path|solution|way|edit|answer)\b", re.I)
+_LEADS = re.compile(r"\b(?:leads?|exists?|is possible|can be)\b", re.I)
 _SAYS = re.compile(
-    r"\bno (?:valid |possible |legal )?(?:path|solution|way|edit|answer)\b[^.?!]*\b(?:leads?|exists?|is possible|can be)\b"
-    r"|\b(?:there is|has) no (?:valid |possible |legal |such )?(?:path|solution|way|edit|answer)\b"
+    r"\b(?:there is|has) no (?:valid |possible |legal |such )?(?:path|solution|way|edit|answer)\b"
     r"|\bcannot be (?:done|made|met|carried out|completed|solved|edited)\b"
     r"|\b(?:is|are) (?:impossible|infeasible|not possible|nowhere in the (?:picture|image)|not in the (?:picture|image))\b"
     r"|\bdoes not (?:exist|occur|stand) in the (?:picture|image)\b",
     re.I,
 )
 _HEDGE = re.compile(
-    r"^\W*(?:if|should|unless|when|in case)\b|\b(?:might|maybe|perhaps|may be|could be)\b", re.I
+    r"\A\W*+(?:if|should|unless|when|in case)\b|\b(?:might|maybe|perhaps|may be|could be)\b", re.I
 )
 
 
@@ -67,16 +68,30 @@ def states_refusal(text: str | None) -> Said:
     if text is None:
         return Said(None, "", "no response")
     for sentence in re.split(r"(?<=[.?!])\s+|\n", text):
-        if _SAYS.search(sentence) and not _HEDGE.search(sentence):
+        if _says_no(sentence) and not _HEDGE.search(sentence):
             return Said(True, sentence.strip(), "ok")
     if text.rstrip().endswith(ABSTAIN):
         return Said(True, ABSTAIN, "ok")
     return Said(False, "", "ok")
 
 
+def _says_no(sentence: str) -> bool:
+    if _SAYS.search(sentence):
+        return True
+    for part in re.split(r"[.?!]", sentence):
+        first = _NONE.search(part)
+        if first and _LEADS.search(part, first.end()):
+            return True
+    return False
+
+
 def _quoted(quote: Any, text: str) -> bool:
-    plain = " ".join(str(quote or "").split()).casefold()
-    return bool(plain) and plain in " ".join(text.split()).casefold()
+    wanted = " ".join(plain(str(quote or "")).split()).casefold()
+    return bool(wanted) and wanted in " ".join(plain(text).split()).casefold()
+
+
+def _conflict(value: Mapping[str, Any], *keys: str) -> bool:
+    return any(value.get(k) is Mark.CONFLICT for k in keys)
 
 
 def read_refusal(reply: str | None, text: str) -> Said:
@@ -89,9 +104,11 @@ def read_refusal(reply: str | None, text: str) -> Said:
     >>> read_refusal('{"refuses": true, "quote": "no way"}', "I draw it.").status
     'quote is not in the text'
     """
-    read = read_json(reply, "object")
+    read = read_json(reply, "object", ["refuses"])
     if read.status != "ok":
         return Said(None, "", read.status)
+    if _conflict(read.value, "refuses"):
+        return Said(None, "", "conflict")
     value = as_bool(read.value.get("refuses"))
     quote = str(read.value.get("quote") or "")
     if value is None:
@@ -111,9 +128,11 @@ def read_edit_verdict(reply: str | None) -> Said:
     >>> read_edit_verdict('{"edit_right": true, "rest_kept": null}').status
     'no verdict'
     """
-    read = read_json(reply, "object")
+    read = read_json(reply, "object", ["edit_right", "rest_kept"])
     if read.status != "ok":
         return Said(None, "", read.status)
+    if _conflict(read.value, "edit_right", "rest_kept"):
+        return Said(None, "", "conflict")
     marks = [as_bool(read.value.get(k)) for k in ("edit_right", "rest_kept")]
     why = str(read.value.get("why") or "")
     if False in marks:
@@ -131,17 +150,21 @@ def read_stance(reply: str | None, text: str) -> Said:
     >>> read_stance('{"stance": ["refusal", "acceptance"], "quote": "x"}', "x").status
     'more than one group'
     """
-    read = read_json(reply, "object")
+    read = read_json(reply, "object", ["stance"])
     if read.status != "ok":
         return Said(None, "", read.status)
     if "stance" not in read.value:
         return Said(None, "", "no verdict")
+    if _conflict(read.value, "stance"):
+        return Said(None, "", "conflict")
     value, quote = read.value["stance"], str(read.value.get("quote") or "")
     if value is None or value == "none":
         return Said("none", quote, "ok")
     if not isinstance(value, str):
         return Said(None, quote, "more than one group" if isinstance(value, list) else "unknown group")
-    name = value.strip().lower()
+    name = plain(value).strip().strip(".").lower()
+    if name == "none":
+        return Said("none", quote, "ok")
     if name not in STANCES:
         several = sum(s in name for s in STANCES) > 1
         return Said(None, quote, "more than one group" if several else "unknown group")
@@ -247,7 +270,7 @@ def run_judge(
     told = judge_prompts(templates)[template]
     rows = answers.join(requests, on="case_id", how="inner", maintain_order="left").rows(named=True)
     found = [Said(None, "", "no response")] * len(rows)
-    todo = [k for k, row in enumerate(rows) if row["text"]]
+    todo = [k for k, row in enumerate(rows) if spoken_part(row["text"]).strip()]
     for attempt in (0, 1):
         calls = []
         for k in todo:
@@ -274,7 +297,9 @@ def run_judge(
         for k, record in zip(todo, records, strict=True):
             bad = Said(None, "", record.status)
             found[k] = read(record.text, rows[k]) if record.status == "ok" else bad
-        todo = [k for k in todo if found[k].status != "ok"]
+            if template != "dod_edit" and is_cut(rows[k]["text"]) and found[k].value in (False, "none"):
+                found[k] = Said(None, found[k].quote, "cut")  # not said in the part that the judge was shown
+        todo = [k for k in todo if found[k].status not in ("ok", "cut")]
         if not todo:
             break
     return [(*_key(row), *said, judge) for row, said in zip(rows, found, strict=True)]

@@ -6,15 +6,17 @@ one. Scores are in `icgkit.bench.unike_scores`, the edit mathematics in `icgkit.
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icgkit.errors import SchemaError
-from icgkit.replies import Mark, as_bool, read_json
+from icgkit.files import read_file
+from icgkit.replies import Mark, as_bool, plain, read_json
+from icgkit.untrusted import json_value
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,10 +77,7 @@ def load_edits(path: str | Path) -> Edits:
     import polars as pl
 
     path = Path(path)
-    try:
-        data = json.loads(path.read_bytes().decode("utf-8-sig"))
-    except (OSError, ValueError) as exc:
-        raise SchemaError(f"{path.name}: not JSON: {exc}") from None
+    data = json_value(read_file(path), path.name)
     if not isinstance(data, list) or not all(isinstance(r, dict) for r in data):
         raise SchemaError(f"{path.name}: not a list of records", got=type(data).__name__)
     rows: list[dict[str, Any]] = []
@@ -98,7 +97,7 @@ def _stages(record: Mapping[str, Any], place: int, problems: list[dict[str, str]
         problems.append({"place": where, "kind": kind, "detail": str(detail)[:200]})
 
     source, subject = record.get("source"), record.get("subject")
-    if source not in CATEGORIES:
+    if not isinstance(source, str) or source not in CATEGORIES:
         fault(edit, "unknown source", source)
         return []
     if not isinstance(subject, str) or not subject.strip():
@@ -110,7 +109,7 @@ def _stages(record: Mapping[str, Any], place: int, problems: list[dict[str, str]
     rows = []
     for name in sorted(k for k in record if k.startswith("stage_")):
         number = name.removeprefix("stage_")
-        if not number.isdigit() or not 1 <= int(number) <= STAGES[source]:
+        if number not in ("1", "2", "3", "4") or not 1 <= int(number) <= STAGES[source]:
             fault(f"{edit}.{name}", "unexpected stage", name)
             continue
         stage = record[name]
@@ -135,9 +134,50 @@ def _stages(record: Mapping[str, Any], place: int, problems: list[dict[str, str]
     return rows
 
 
-def _plain(text: str) -> str:
-    folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode() or text
-    return re.sub(r"[^\w]+", " ", folded.casefold().replace("'s", "")).strip()
+_UNSPACED = re.compile(
+    "[\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+    "\U00020000-\U0003ffff]"
+)
+"""Letters of scripts that set no blanks between words, or put endings to them."""
+
+
+@lru_cache(maxsize=4096)
+def fold(text: str) -> str:
+    """Return a text as names are compared: without case, accents, hyphens and the possessive 's.
+
+    Accents are dropped from Latin, Greek and Cyrillic letters; marks of other scripts are part of the
+    letter and stay. So do `+`, `#`, `%`, `&` and signs of currencies, which tell names apart.
+
+    Examples
+    --------
+    >>> fold("Beyonc\u00e9's  BLUE-green"), fold("C++") == fold("C#"), fold("\u304c") == fold("\u304b")
+    ('beyonce blue green', False, False)
+    """
+    low = re.sub(r"['\u2019]s\b", "", plain(text).casefold())
+    return " ".join("".join(map(_letter, low)).split())
+
+
+@lru_cache(maxsize=4096)
+def _letter(char: str) -> str:
+    base = unicodedata.normalize("NFD", char)[0]
+    if "a" <= base <= "z" or "\u0370" <= base <= "\u04ff":
+        return base
+    if "\u0300" <= char <= "\u036f":  # an accent that composes with nothing
+        return ""
+    kind = unicodedata.category(char)
+    return char if kind[0] in "LNM" or kind == "Sc" or char in "+#%&" else " "
+
+
+def place_of(text: str, value: str) -> int | None:
+    """Return where a text first names a value as a word or words of its own, in the folded text; else None."""
+    wanted = fold(value)
+    if not wanted:
+        return None
+    if _UNSPACED.search(wanted):
+        at = fold(text).find(wanted)
+        return at if at >= 0 else None
+    found = re.search(rf"(?<![\w+#]){re.escape(wanted)}(?:s|es)?(?![\w+#])", fold(text))
+    return found.start() if found else None
 
 
 def names(text: str, value: str) -> bool:
@@ -147,9 +187,10 @@ def names(text: str, value: str) -> bool:
     --------
     >>> names("Two blue jays", "blue"), names("A blueprint", "blue"), names("Polka dots on it", "polka dot")
     (True, False, True)
+    >>> names("\u4e00\u53ea\u84dd\u8272\u7684\u9e1f", "\u84dd\u8272")
+    True
     """
-    wanted = _plain(value)
-    return bool(wanted) and re.search(rf"(?<!\w){re.escape(wanted)}(?:s|es)?(?!\w)", _plain(text)) is not None
+    return place_of(text, value) is not None
 
 
 def check_rules(instances: pl.DataFrame) -> pl.DataFrame:
@@ -205,7 +246,7 @@ def _findings(row: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         yield found("vqa_subject", "vqa_question", row["subject"])
     if not relation and not told and row["stage"] < 4:
         yield found("vqa_subject", "vqa_question", row["subject"])
-    if _plain(row["gt"]) == _plain(row["gt_target"]):
+    if fold(row["gt"]) == fold(row["gt_target"]):
         yield found("same_value", "gt_target", row["gt_target"])
     same = _TAUTOLOGY.search(row["visual_target"])
     if same and same.group(1).lower() == same.group(2).lower():
@@ -243,7 +284,7 @@ def read_verdict(text: str | None) -> Verdict:
     >>> read_verdict('{"matches_target": 1}').status
     'incomplete'
     """
-    parsed = read_json(text, "object")
+    parsed = read_json(text, "object", ["matches_target"])
     if parsed.status != "ok" or not isinstance(parsed.value, dict):
         return Verdict(None, None, None, None, "unreadable" if parsed.status == "ok" else parsed.status)
     given = parsed.value

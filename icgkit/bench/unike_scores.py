@@ -7,8 +7,6 @@ that protocol) and edit_id, instance_id, category, source, stage.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,8 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from icgkit.bench.means import means
-from icgkit.bench.unike import names, read_verdict
+from icgkit.bench.unike import fold, place_of, read_verdict
 from icgkit.errors import SchemaError
+from icgkit.files import read_file
+from icgkit.replies import strip_thinking
+from icgkit.untrusted import json_value
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,11 +41,12 @@ def says(text: str | None, target: str, original: str) -> bool | None:
     """
     if text is None or not text.strip():
         return None
-    if not names(text, target):
-        return False
-    words = text.casefold()
-    at = [re.search(rf"(?<!\w){re.escape(v.casefold())}", words) for v in (target, original)]
-    return at[1] is None or (at[0] is not None and at[0].start() < at[1].start())
+    text = strip_thinking(text)
+    wanted, other = place_of(text, target), place_of(text, original)
+    if wanted is None or other is None:
+        return wanted is not None
+    # Where both begin at the same word, the longer one is what is said.
+    return (wanted, -len(fold(target))) < (other, -len(fold(original)))
 
 
 def load_outcomes(path: str | Path, instances: pl.DataFrame) -> pl.DataFrame:
@@ -74,14 +76,18 @@ def load_outcomes(path: str | Path, instances: pl.DataFrame) -> pl.DataFrame:
 
     known = {r["instance_id"]: r for r in instances.iter_rows(named=True)}
     rows, seen = [], set()
-    for number, line in enumerate(Path(path).read_text(encoding="utf-8-sig").splitlines(), 1):
+    for number, line in enumerate(read_file(path).removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         if not line.strip():
             continue
-        try:
-            record = json.loads(line)
-            spec = known[record["instance_id"]]
-        except (ValueError, KeyError, TypeError) as exc:
-            raise SchemaError(f"{Path(path).name}, line {number}: {type(exc).__name__} {exc}") from None
+        place = f"{Path(path).name}, line {number}"
+        record = json_value(line, place)
+        instance = record.get("instance_id") if isinstance(record, dict) else None
+        if not isinstance(instance, str) or instance not in known:
+            raise SchemaError(f"{place}: instance_id", got=instance, allowed="an instance of the data file")
+        spec = known[instance]
+        for name in (*KEY, "completion", "rationale", "verdict"):
+            if not isinstance(record.get(name), str | None):
+                raise SchemaError(f"{place}: {name}", got=record[name], allowed="text or null")
         if record.get("protocol") not in PROTOCOLS:
             raise SchemaError(
                 f"{Path(path).name}, line {number}: protocol", got=record.get("protocol"), allowed=PROTOCOLS
