@@ -7,6 +7,7 @@ are loaded by the few functions that need them.
 
 from __future__ import annotations
 
+from icgkit.metrics._output import gives_frame, set_output
 from icgkit.metrics.agreement import agreement
 from icgkit.metrics.annotators import audit, fleiss
 from icgkit.metrics.correction import corrected, corrected_gap
@@ -55,7 +56,13 @@ __all__ = [
     "recall",
     "rejection",
     "satisfaction",
+    "set_output",
     "spearman",
     "spread",
     "utility",
 ]
+
+for _name in __all__:
+    if _name not in ("Bootstrap", "Wilson", "set_output"):
+        globals()[_name] = gives_frame(globals()[_name])
+del _name

@@ -25,13 +25,20 @@ def columns_of(names: str | Iterable[str] | None) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
 
-def into(frame: IntoFrame, *, where: str = "frame") -> pl.DataFrame | pl.LazyFrame:
-    """Convert to polars; lazy stays lazy."""
+def is_pandas(frame: Any) -> bool:
+    """Tell whether something comes from pandas."""
+    return type(frame).__module__.split(".")[0] == "pandas"
+
+
+def into(
+    frame: IntoFrame, need: Iterable[str] | None = None, *, where: str = "frame"
+) -> pl.DataFrame | pl.LazyFrame:
+    """Convert to polars; lazy stays lazy. Of pandas only the columns `need` and `KEY` are converted."""
     if isinstance(frame, pl.DataFrame | pl.LazyFrame):
         return frame
-    if type(frame).__module__.split(".")[0] == "pandas" and hasattr(frame, "columns"):
-        return pl.DataFrame([_from_pandas(str(name), frame[name]) for name in frame.columns])
-    if hasattr(frame, "__arrow_c_stream__"):
+    if is_pandas(frame) and hasattr(frame, "columns"):
+        return _pandas(frame, None if need is None else {*need, *KEY}, where)
+    if not is_pandas(frame) and hasattr(frame, "__arrow_c_stream__"):
         return pl.DataFrame(frame)
     import narwhals as nw
 
@@ -47,6 +54,30 @@ def into(frame: IntoFrame, *, where: str = "frame") -> pl.DataFrame | pl.LazyFra
     return pl.DataFrame({name: eager[name].to_list() for name in eager.columns})
 
 
+def _pandas(frame: Any, need: set[str] | None, where: str) -> pl.DataFrame:
+    names = [str(name) for name in frame.columns]
+    wanted = [i for i, name in enumerate(names) if need is None or name in need]
+    twice = sorted({names[i] for i in wanted if names.count(names[i]) > 1})
+    if twice:
+        raise SchemaError(
+            f"{where}: column {', '.join(twice)} stands twice", got=names,
+            remedy="keep one of them: frame.loc[:, ~frame.columns.duplicated()]",
+        )  # fmt: skip
+    columns = []
+    for i in wanted:
+        try:
+            columns.append(_from_pandas(names[i], frame.iloc[:, i]))
+        except (TypeError, ValueError, pl.exceptions.PolarsError):
+            if need is None:
+                continue  # a column that nobody may ask for; whoever does is told that it is missing
+            kinds = sorted({type(v).__name__ for v in frame.iloc[:, i].tolist()})
+            raise SchemaError(
+                f"{where}.{names[i]}: values of several types", got=kinds, allowed="one type a column",
+                remedy=f"convert it first: frame[{names[i]!r}].astype(str)",
+            ) from None  # fmt: skip
+    return pl.DataFrame(columns)
+
+
 def _from_pandas(name: str, values: Any) -> pl.Series:
     if values.dtype.kind in "biuf" and type(values.dtype).__module__.startswith("numpy"):
         series = pl.Series(name, values.to_numpy())
@@ -58,8 +89,8 @@ def _from_pandas(name: str, values: Any) -> pl.Series:
 
 def eager(frame: IntoFrame, need: Iterable[str] = (), *, where: str = "frame") -> pl.DataFrame:
     """Convert to an eager polars frame that has the columns `need`, without NaN in them."""
-    got = into(frame, where=where)
     names = list(dict.fromkeys(need))
+    got = into(frame, names, where=where)
     require(got, names, where=where)
     if isinstance(got, pl.LazyFrame):
         got = got.collect(engine="streaming")

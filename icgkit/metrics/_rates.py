@@ -142,7 +142,7 @@ def prepare(
 ) -> Rates:
     """Check the frame and count it by cell and cluster."""
     by = _input.columns_of(by)
-    frame = _input.into(judgments, where=where)
+    frame = _input.into(judgments, [*by, CASE, *cluster, value], where=where)
     _input.require(frame, [*by, CASE, *cluster, value], where=where)
     outcome = _input.binary(frame, value, where=where)
     pooling = check_apart(frame, by, pooling, where=where)

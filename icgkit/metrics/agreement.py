@@ -88,7 +88,7 @@ def agreement(
     by, ci = _input.columns_of(by), drawn(ci)
     cluster = clusters_of(ci)
     case = [c for c in ("case_id",) if ci is None or "case_id" not in cluster]
-    got = _input.eager(judgments, [*by, rater, value, *cluster], where="judgments")
+    got = _input.eager(judgments, [*by, rater, value, *cluster, *_input.columns_of(on)], where="judgments")
     _input.no_null(got, [*cluster, rater], where="judgments", what="cluster or judge")
     key = _input.columns_of(on) if on is not None else [c for c in KEY if c in got.columns and c != rater]
     unit = list(dict.fromkeys([*_sums.atom_columns(got, cluster), *(c for c in case if c in got.columns)]))

@@ -393,7 +393,8 @@ def _by_formula(
         order = [base, *(v for v in levels if v != base)]
         columns[name] = pd.Categorical(values.cast(pl.String).to_list(), categories=order)
     try:
-        matrix = patsy.dmatrix(
+        with np.errstate(all="ignore"):
+            matrix = patsy.dmatrix(
             formula, pd.DataFrame(columns, index=range(kept.height)), eval_env=patsy.EvalEnvironment([{"np": np}]),
             NA_action="raise", return_type="dataframe",
         )  # fmt: skip

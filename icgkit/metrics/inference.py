@@ -72,8 +72,9 @@ def differences(
     _input.one_of("cases", cases, ("all", "shared"))
     ci = drawn(ci)
     _input.one_of("average", average, _rates.AVERAGES)
-    frame = _input.into(judgments, where="judgments")
-    _input.require(frame, [*by, over, value, *clusters_of(ci), "case_id"], where="judgments")
+    need = [*by, over, value, *clusters_of(ci), "case_id"]
+    frame = _input.into(judgments, need, where="judgments")
+    _input.require(frame, need, where="judgments")
     frame, reference, targets = sides(frame, over, reference, targets)
     options: dict[str, Any] = {
         "by": by, "over": over, "average": average, "pooling": pooling, "ci": ci, "value": value,

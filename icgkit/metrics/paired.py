@@ -43,7 +43,7 @@ def pairs(
     by = _input.columns_of(by)
     if over in by:
         raise SchemaError(f"by names {over!r}, the column that is compared", got=by, remedy="leave it out")
-    got = _input.eager(frame, [*by, over, value, *cluster], where=where)
+    got = _input.eager(frame, [*by, over, value, *cluster, *_input.columns_of(on)], where=where)
     _rates.check_apart(got, [*by, over], pooling, where=where, allowed=("pooled",))
     _input.no_null(got, list(dict.fromkeys(cluster)), where=where, what="cluster")
     coded, reference, wanted = sides(got, over, reference, targets, where=where)

@@ -83,7 +83,7 @@ def rejection(
     """
     ci = any_kind(ci)
     by = [*_input.columns_of(by), "planted"]
-    frame = _input.into(labels, where="adversarial labels")
+    frame = _input.into(labels, [*by, "valid", *clusters_of(ci)], where="adversarial labels")
     _input.require(frame, [*by, "valid"], where="adversarial labels")
     rejected = (~_input.binary(frame, "valid", where="adversarial labels")).alias("_rejected")
     rates = _rates.prepare(

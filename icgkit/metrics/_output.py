@@ -1,0 +1,90 @@
+"""What kind of frame the metrics give back: polars, pandas, or the kind that came in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, cast
+
+import polars as pl
+
+from icgkit.metrics import _input
+
+P = ParamSpec("P")
+T = TypeVar("T")
+KINDS = ("polars", "pandas", "same")
+_kind = {"output": "polars"}
+
+
+def set_output(kind: str) -> str:
+    """Choose what kind of frame every metric gives back; return the choice before.
+
+    Parameters
+    ----------
+    kind : {"polars", "pandas", "same"}
+        polars (as the package starts), pandas, or pandas for pandas and polars for all else. Missing
+        numbers are NaN in a pandas column of floats, <NA> in one of whole numbers or Booleans.
+
+    Returns
+    -------
+    str
+        The choice that held before.
+
+    Raises
+    ------
+    UnknownName
+        For any other word.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from icgkit import metrics
+    >>> before = metrics.set_output("same")
+    >>> frame = pd.DataFrame({"case_id": ["a", "b"], "found": [True, False]})
+    >>> type(metrics.recall(frame, by=(), ci=None)).__module__.split(".")[0]
+    'pandas'
+    >>> metrics.set_output(before)
+    'same'
+    """
+    _input.one_of("output", kind, KINDS)
+    before, _kind["output"] = _kind["output"], kind
+    return before
+
+
+def to_pandas(frame: pl.DataFrame) -> Any:
+    """Return the frame as pandas, without pyarrow."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {}
+    for series in frame.iter_columns():
+        holes = series.null_count() > 0
+        if series.dtype.is_float():
+            columns[series.name] = series.to_numpy()
+        elif series.dtype.is_integer():
+            columns[series.name] = pd.array(series.to_list(), dtype="Int64") if holes else series.to_numpy()
+        elif series.dtype == pl.Boolean:
+            columns[series.name] = pd.array(series.to_list(), dtype="boolean" if holes else "bool")
+        else:
+            columns[series.name] = series.to_list()
+    return pd.DataFrame(columns, columns=frame.columns)
+
+
+def gives_frame(function: Callable[P, T]) -> Callable[P, T]:
+    """Let a metric give back what `set_output` says."""
+
+    @wraps(function)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
+        got = function(*args, **kwargs)
+        kind = _kind["output"]
+        if kind == "polars":
+            return got
+        first = args[0] if args else next(iter(kwargs.values()), None)
+        if kind == "same" and not _input.is_pandas(first):
+            return got
+        if isinstance(got, pl.DataFrame):
+            return cast("T", to_pandas(got))
+        if isinstance(got, tuple) and hasattr(got, "_make"):
+            return cast("T", got._make(to_pandas(f) for f in got))
+        return got
+
+    return wrapped
