@@ -299,7 +299,8 @@ def _assemble(
     spread = np.sqrt(np.maximum(fit.posterior @ fit.grid**2 - difficulty**2, 0))
     p = 1 / (1 + np.exp(-(fit.ability[None, :] - difficulty[:, None])))
     answered = scored.sum(axis=1)
-    residual = np.divide((found - scored * p) ** 2, np.maximum(scored, 1) * p * (1 - p))
+    spread_of = np.maximum(scored, 1) * p * (1 - p)
+    residual = np.divide((found - scored * p) ** 2, spread_of, out=np.zeros(p.shape), where=spread_of > 0)
     surprise = (residual * (scored > 0)).sum(axis=1) / (scored > 0).sum(axis=1)
     items = pl.DataFrame(
         {
