@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from icgkit.errors import ImageError
 from icgkit.graph import Case
+from icgkit.pictures import plain_style
 from icgkit.plots import INK, Mark, draw_marks, rectangle
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 TARGET = "#444444"
 
 
+@plain_style()
 def draw_image(
     case: Case, ax: Axes, *, marks: bool = True, max_side: int = 900, picture: bool = True, size: float = 8
 ) -> Axes:
@@ -69,18 +70,7 @@ def _place(
     ]
 
 
-@cache
-def families() -> list[str]:
-    """Return the font families of figures: matplotlib's own, then one with Chinese and Japanese signs."""
-    from matplotlib.font_manager import fontManager, get_font
-
-    from icgkit.synth.fonts import file_of
-
-    path = str(file_of("gothic"))
-    fontManager.addfont(path)
-    return ["DejaVu Sans", get_font(path).family_name]
-
-
+@plain_style()
 def draw_graph(case: Case, ax: Axes, *, text: int = 50) -> Axes:
     """Draw the constraint graph: the edit, an arrow to every node, dotted arcs between nodes.
 
@@ -96,7 +86,7 @@ def draw_graph(case: Case, ax: Axes, *, text: int = 50) -> Axes:
     ax.set_xlim(0, 10)
     ax.set_ylim(n, 0)
     middle = n / 2
-    plain: dict[str, Any] = {"va": "center", "parse_math": False, "family": families()}
+    plain: dict[str, Any] = {"va": "center", "parse_math": False}
     frame = {"boxstyle": "round,pad=0.45", "facecolor": "white", "edgecolor": TARGET, "linestyle": "--"}
     ax.text(
         0.9,
@@ -136,6 +126,7 @@ def draw_graph(case: Case, ax: Axes, *, text: int = 50) -> Axes:
     return ax
 
 
+@plain_style()
 def case_figure(case: Case, *, width: float = 10.0) -> Figure:
     """Return a figure of one case: image, instruction and graph."""
     from icgkit.plots import figure
@@ -151,6 +142,7 @@ def case_figure(case: Case, *, width: float = 10.0) -> Figure:
     return fig
 
 
+@plain_style()
 def draw_pipeline(ax: Axes, stages: Sequence[tuple[str, str, Sequence[str]]]) -> Axes:
     """Draw the pipeline: one column a stage with title, what it does, and its items.
 
@@ -187,6 +179,7 @@ def draw_pipeline(ax: Axes, stages: Sequence[tuple[str, str, Sequence[str]]]) ->
     return ax
 
 
+@plain_style()
 def contact_sheet(
     cases: Sequence[Case],
     *,
@@ -208,7 +201,6 @@ def contact_sheet(
     pictures : bool
         Whether to show the images, or their regions on a grey field.
     """
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
     from icgkit.plots import STYLE
@@ -216,7 +208,7 @@ def contact_sheet(
     cell, title = width / columns, 0.26 if titles else 0.04
     down = 0.82 * cell + title
     rows = -(-len(cases) // columns)
-    with mpl.rc_context(STYLE):
+    with plain_style(**STYLE):
         fig = Figure(figsize=(width, rows * down))
         fig.suppressComposite = True  # one picture of the whole sheet would be larger
         ax = fig.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(rows * down, 0), xticks=[], yticks=[])
@@ -237,6 +229,7 @@ def contact_sheet(
     return fig
 
 
+@plain_style()
 def case_studies(run: Results, picked: pl.DataFrame, *, conditions: Sequence[str]) -> Figure:
     """Return a figure with one row a picked case: its image and who found which node.
 
@@ -247,14 +240,13 @@ def case_studies(run: Results, picked: pl.DataFrame, *, conditions: Sequence[str
     picked : polars.DataFrame
         From `icgkit.views.pick_cases`.
     """
-    import matplotlib as mpl
     import polars as pl
     from matplotlib.figure import Figure
 
     from icgkit.plots import STYLE, draw_grid
     from icgkit.views import found_grid
 
-    with mpl.rc_context(STYLE):
+    with plain_style(**STYLE):
         fig = Figure(figsize=(11, 3.7 * picked.height), layout="constrained")
         axes = fig.subplots(picked.height, 2, squeeze=False, width_ratios=(1, 1.35))
         for (left, right), row in zip(axes, picked.iter_rows(named=True), strict=True):
@@ -268,6 +260,5 @@ def case_studies(run: Results, picked: pl.DataFrame, *, conditions: Sequence[str
                 title + "\n" + textwrap.fill(case.instruction, 60),
                 size=8.5,
                 parse_math=False,
-                fontfamily=families(),
             )
     return fig

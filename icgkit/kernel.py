@@ -48,6 +48,8 @@ SERVER_ENV = {
 
 LINGER = 0.02
 """Seconds that a client waits for further messages of a kernel's start."""
+LONGEST_SOCKET = 100
+"""Longest path of a socket: Linux allows 107 bytes, other systems 103."""
 NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 
 
@@ -64,6 +66,15 @@ def kernel_env(**extra: str) -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if k != NO_BYTECODE} | extra
 
 
+def _short_folder() -> Path:
+    """Make a scratch folder whose sockets have names that the system allows."""
+    for parent in (tempfile.gettempdir(), "/tmp", "/var/tmp"):
+        if len(parent) + len("/icgkit-xxxxxxxx/xxxxxxxx-5") <= LONGEST_SOCKET:
+            with contextlib.suppress(OSError):
+                return Path(tempfile.mkdtemp(prefix="icgkit-", dir=parent))
+    return Path(tempfile.mkdtemp(prefix="icgkit-"))
+
+
 class KernelServer:
     """A warm server process and the socket to it; safe to use from several threads."""
 
@@ -74,7 +85,7 @@ class KernelServer:
         self.env = {k: v for k, v in SERVER_ENV.items() if not k.startswith("_")}
         self.env |= {"MPLBACKEND": inline, **env}
         self._lock = threading.Lock()
-        self.folder = Path(tempfile.mkdtemp(prefix="icgkit-"))
+        self.folder = _short_folder()
         self._log = open(self.folder / "kernels.log", "wb")  # noqa: SIM115 - closed by close()
         command = bootstrap(f"from icgkit.kernel_server import serve; serve({theirs.fileno()})")
         self.process = subprocess.Popen(
@@ -276,4 +287,6 @@ class WarmKernelManager(AsyncKernelManager):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs, kernel_spec_manager=_OwnInterpreter(), client_factory=_PromptClient)
         if _server is not None:  # Sockets in a folder of our own: no race for free ports.
-            self.transport, self.ip = "ipc", str(_server.folder / uuid.uuid4().hex[:8])
+            place = str(_server.folder / uuid.uuid4().hex[:8])
+            if len(os.fsencode(place)) + 2 <= LONGEST_SOCKET:
+                self.transport, self.ip = "ipc", place

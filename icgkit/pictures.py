@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import io
 import sys
+import warnings
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +30,22 @@ _SILENT: dict[str, dict[str, Any]] = {
 }
 
 
+@contextlib.contextmanager
+def plain_style(**settings: Any) -> Iterator[None]:
+    """Draw with matplotlib's own defaults and these settings, whatever the user's matplotlibrc says.
+
+    A `$` in a name is a dollar sign. Serves as a context and as a decorator of what draws.
+    """
+    import matplotlib as mpl
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams["text.parse_math"] = False
+        for name, value in settings.items():
+            mpl.rcParams[name] = value  # type: ignore[index]
+        yield
+
+
 def render(figure: Any) -> dict[str, bytes]:
     """Render a figure as PNG, SVG, PDF and small picture, then close it.
 
@@ -41,12 +59,16 @@ def render(figure: Any) -> dict[str, bytes]:
     dict
         Ending (`.png`, `.thumb.png`, `.svg`, `.pdf`) to content.
     """
-    import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
 
     files = {}
-    with mpl.rc_context({"svg.hashsalt": "icgkit", "pdf.fonttype": 42}), _plain_fonts():
+    settings = {"svg.hashsalt": "icgkit", "svg.fonttype": "none", "pdf.fonttype": 42}
+    with plain_style(**settings), _plain_fonts(), contextlib.ExitStack() as quiet:
+        _find_glyphs(figure)
+        # matplotlib warns of each glyph that is missing, without saying what to do.
+        quiet.enter_context(warnings.catch_warnings())
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         FigureCanvasAgg(figure)  # One renderer, which remembers how wide texts are.
         figure.dpi = DPI
         if (engine := figure.get_layout_engine()) is not None and figure.axes:
@@ -76,6 +98,92 @@ def png_bytes(picture: Image.Image) -> bytes:
     return stream.getvalue()
 
 
+@cache
+def font_file(bold: bool = False, italic: bool = False) -> Path:
+    """Return the typeface of figures and tables, which comes with matplotlib."""
+    import matplotlib as mpl
+
+    style = {(True, True): "-BoldOblique", (True, False): "-Bold", (False, True): "-Oblique"}
+    return Path(mpl.get_data_path(), "fonts", "ttf", f"DejaVuSans{style.get((bold, italic), '')}.ttf")
+
+
+@cache
+def _signs(path: Path) -> frozenset[int]:
+    from fontTools.ttLib import TTFont
+
+    with TTFont(path, fontNumber=0, lazy=True) as font:
+        return frozenset(font.getBestCmap() or ())
+
+
+@cache
+def _others() -> tuple[Path, ...]:
+    """Return fonts for what the usual typeface lacks: the package's own, then the system's."""
+    from matplotlib.font_manager import findSystemFonts
+
+    own = Path(__file__).parent / "synth" / "fonts"
+    return (own / "gothic-regular.otf", own / "mincho-bold.otf", *sorted(map(Path, findSystemFonts())))
+
+
+@cache
+def font_with(sign: str) -> Path | None:
+    """Return a font that has a sign, None if none of this machine has it.
+
+    Examples
+    --------
+    >>> font_with("a").name, font_with("価").suffix
+    ('DejaVuSans.ttf', '.otf')
+    """
+    for path in (font_file(), *_others()):
+        with contextlib.suppress(Exception):  # A broken font of the system is no font.
+            if ord(sign) in _signs(path):
+                return path
+    return None
+
+
+def strange_signs(text: str) -> list[str]:
+    """Return the signs of a text that the usual typeface lacks, each once; blanks have no glyph."""
+    if text.isascii():
+        return []
+    known = _signs(font_file())
+    return [c for c in dict.fromkeys(text) if ord(c) not in known and c.isprintable() and not c.isspace()]
+
+
+def warn_of_boxes(signs: str, where: str) -> None:
+    """Say aloud that some signs have no font here."""
+    import unicodedata
+
+    scripts = {unicodedata.name(c, "UNKNOWN").split()[0].title() for c in signs}
+    warnings.warn(
+        f"{where} shows boxes for {signs!r} ({', '.join(sorted(scripts))}): no font on this machine has them; "
+        "install one that does (the Noto fonts cover every script)",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def _find_glyphs(figure: Any) -> None:
+    """Give each text of a figure the fonts that its signs need, and name those that no font has."""
+    from matplotlib.font_manager import fontManager, get_font
+    from matplotlib.text import Text
+
+    boxes: dict[str, None] = {}
+    for text in figure.findobj(Text):
+        if not (signs := strange_signs(text.get_text())):
+            continue
+        found = {sign: font_with(sign) for sign in signs}
+        boxes |= dict.fromkeys(sign for sign, path in found.items() if path is None)
+        names = ["DejaVu Sans"]
+        for path in dict.fromkeys(p for p in found.values() if p):
+            if path not in _added:
+                fontManager.addfont(str(path))
+                _added.add(path)
+            names.append(get_font(str(path)).family_name)
+        text.set_fontfamily(names)
+    if boxes:
+        warn_of_boxes("".join(boxes), "a figure")
+
+
+_added: set[Path] = set()
 _SHAPING = ("GDEF", "GPOS", "GSUB", "MATH", "kern")
 _spare_fonts: dict[str, Any] = {}
 

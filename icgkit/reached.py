@@ -20,7 +20,15 @@ PACKAGE = "icgkit"
 
 _QUIET = {
     *("cache", "lru_cache", "cached_property", "property", "staticmethod", "classmethod", "dataclass"),
-    *("contextmanager", "contextlib", "functools", "overload", "runtime_checkable", "total_ordering"),
+    *(
+        "contextmanager",
+        "contextlib",
+        "functools",
+        "overload",
+        "runtime_checkable",
+        "total_ordering",
+        "plain_style",
+    ),
 }
 """Decorators that register nothing: what they adorn is reached only by its name."""
 

@@ -277,9 +277,11 @@ class Results:
         (all of the run if it is not given).
         """
         from icgkit.outputs import save
+        from icgkit.pictures import plain_style
 
         if self.simulated and kwargs.get("figure") is not None:
-            kwargs["figure"].suptitle(SIMULATED_NOTE, size=7, x=0.01, ha="left", color="#AA3377")
+            with plain_style():
+                kwargs["figure"].suptitle(SIMULATED_NOTE, size=7, x=0.01, ha="left", color="#AA3377")
         filled: dict[str, Any] = {
             "dataset": self.dataset.name,
             "models": self.models(),

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from icgkit.pictures import DPI
+from icgkit.pictures import DPI, font_file, font_with, strange_signs, warn_of_boxes
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -31,6 +31,7 @@ class _Sheet:
     def __init__(self) -> None:
         self.texts: list[tuple[float, float, str, str, Any, int]] = []
         self.rules: list[tuple[float, float, float, int]] = []
+        self.boxes: dict[str, None] = {}
         self.right = self.bottom = 0.0
 
     def text(
@@ -38,13 +39,22 @@ class _Sheet:
     ) -> None:
         """Add lines of text whose first one has its top at `y`."""
         size = _SMALL if small else _BODY
-        font, em = _font(bold, size), size * DPI / 72
+        em = size * DPI / 72
         for i, line in enumerate(text.split("\n")):
             baseline = y * _LINE + (_CAP + i * _EXTRA * _LINE / (_BODY * DPI / 72)) * em
-            self.texts.append((x * _CHAR, baseline, line, align, font, 0x33 if small else 0))
-            share = {"left": 1.0, "center": 0.5, "right": 0.0}[align]
-            self.right = max(self.right, x * _CHAR + share * font.getlength(line))
             self.bottom = max(self.bottom, baseline + 0.24 * em)
+            runs = _runs(line, bold, size)
+            width = sum(font.getlength(piece) for piece, font in runs)
+            share = {"left": 1.0, "center": 0.5, "right": 0.0}[align]
+            self.right = max(self.right, x * _CHAR + share * width)
+            self.boxes |= dict.fromkeys(c for c in strange_signs(line) if font_with(c) is None)
+            if len(runs) == 1:
+                self.texts.append((x * _CHAR, baseline, line, align, runs[0][1], 0x33 if small else 0))
+                continue
+            at = x * _CHAR - (1 - share) * width
+            for piece, font in runs:
+                self.texts.append((at, baseline, piece, "left", font, 0x33 if small else 0))
+                at += font.getlength(piece)
 
     def rule(self, x0: float, x1: float, y: float, points: float) -> None:
         """Add a horizontal line."""
@@ -55,6 +65,8 @@ class _Sheet:
         """Draw all in black and grey on white."""
         from PIL import Image, ImageDraw
 
+        if self.boxes:
+            warn_of_boxes("".join(self.boxes), "a table")
         size = (round(self.right + 2 * _MARGIN), round(self.bottom + 2 * _MARGIN))
         picture = Image.new("L", size, 255)
         pen = ImageDraw.Draw(picture)
@@ -107,11 +119,23 @@ def draw_table(table: Table) -> Image.Image:
 
 
 @cache
-def _font(bold: bool, points: float) -> Any:
-    """Return the typeface of the figures, which comes with matplotlib."""
-    import matplotlib as mpl
+def _font(bold: bool, points: float, path: Path | None = None) -> Any:
     from PIL import ImageFont
 
-    name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"
-    path = Path(mpl.get_data_path(), "fonts", "ttf", name)
-    return ImageFont.truetype(path, points * DPI / 72, layout_engine=ImageFont.Layout.BASIC)
+    file = path or font_file(bold=bold)
+    return ImageFont.truetype(file, points * DPI / 72, layout_engine=ImageFont.Layout.BASIC)
+
+
+def _runs(line: str, bold: bool, points: float) -> list[tuple[str, Any]]:
+    """Cut a line where its font changes: pieces with the font that has their signs."""
+    strange = {sign: font_with(sign) for sign in strange_signs(line)}
+    if not strange:
+        return [(line, _font(bold, points))]
+    runs: list[tuple[str, Path | None]] = []
+    for sign in line:
+        path = strange.get(sign)
+        if runs and runs[-1][1] == path:
+            runs[-1] = (runs[-1][0] + sign, path)
+        else:
+            runs.append((sign, path))
+    return [(piece, _font(bold, points, path)) for piece, path in runs]

@@ -1,15 +1,22 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import subprocess
+import sys
+import warnings
 import zlib
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+import polars as pl
 import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
+import icgkit as ig
 from icgkit.pictures import DPI, THUMB_BYTES, _spare_fonts, keep_fonts, png_bytes, render, thumbnail
 
 
@@ -105,3 +112,57 @@ def test_small_picture_of_text_keeps_black_and_white_in_few_bytes() -> None:
 def test_white_stays_white(files: dict[str, bytes]) -> None:
     with Image.open(io.BytesIO(files[".thumb.png"])) as picture:
         assert picture.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
+
+
+HOSTILE = "text.usetex: True\naxes.facecolor: yellow\nlines.linewidth: 6\nfont.size: 30\nfont.family: serif\n"
+DRAW = """
+import sys, hashlib
+import polars as pl
+import icgkit as ig
+from icgkit.pictures import render
+fig, ax = ig.plots.figure(4, 3)
+frame = pl.DataFrame({"x": [1, 2, 1, 2], "m": ["a", "a", "price $5 to $7"] * 1 + ["price $5 to $7"],
+    "estimate": [0.1, 0.2, 0.3, 0.4], "low": [0.0, 0.1, 0.2, 0.3], "high": [0.2, 0.3, 0.4, 0.5]})
+ig.plots.draw_curves(frame, ax, x="x", hue="m", xlabel="$x$ and $", ylabel="y")
+files = render(fig)
+print(hashlib.sha256(files[".png"] + files[".svg"]).hexdigest())
+"""
+
+
+def test_the_users_settings_do_not_leak_and_a_dollar_is_no_formula(tmp_path: Path) -> None:
+    """The same bytes with a matplotlibrc that asks for LaTeX, yellow and thick lines."""
+    (tmp_path / "matplotlibrc").write_text(HOSTILE)
+    seen = []
+    for settings in ({}, {"MATPLOTLIBRC": str(tmp_path / "matplotlibrc")}):
+        done = subprocess.run(
+            [sys.executable, "-c", DRAW], env=os.environ | settings, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        seen.append(done.stdout)
+    assert seen[0] == seen[1]
+    fig, ax = ig.plots.figure(2, 2)
+    assert not ax.title.get_parse_math()
+    ax.set_ylabel("from $5 to $7")
+    assert b"from $5 to $7" in render(fig)[".svg"]
+
+
+@pytest.mark.filterwarnings("default")
+def test_other_scripts_are_drawn_or_named() -> None:
+    fig, ax = ig.plots.figure(3, 2)
+    ax.set_title("価 50%")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "価".encode() in render(fig)[".svg"]
+    table = ig.tables.typeset(pl.DataFrame({"sign": ["価 50%"]}), id="T", caption="c")
+    blank = ig.tables.typeset(pl.DataFrame({"sign": ["   50%"]}), id="T", caption="c")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert table.to_picture().tobytes() != blank.to_picture().tobytes()
+    # A sign of a script that nobody reads: no font has it, and that is said.
+    private = "\U00010600"
+    fig, ax = ig.plots.figure(3, 2)
+    ax.set_title(f"x {private}")
+    with pytest.warns(UserWarning, match="a figure shows boxes for"):
+        render(fig)
+    with pytest.warns(UserWarning, match="a table shows boxes for"):
+        ig.tables.typeset(pl.DataFrame({"sign": [private]}), id="T", caption="c").to_picture()

@@ -337,3 +337,17 @@ def test_interrupting_keeps_what_is_finished(project: Path, make_notebook: Make,
         os.kill(pid, 0)
     assert set(json.loads(state.read_text())) == {"a"}
     assert (project / "figures/T1.csv").is_file()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="sockets of warm kernels")
+def test_a_long_temporary_folder_and_what_is_printed(project: Path, make_notebook: Make) -> None:
+    make_notebook("a", saving("T1"))
+    long = project / ("x" * 90) / ("y" * 60)
+    long.mkdir(parents=True)
+    env = os.environ | {"ICGKIT_HOME": str(project), "TMPDIR": str(long)}
+    done = subprocess.run(
+        [sys.executable, "-m", "icgkit.cli", "reproduce"], env=env, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "1 notebooks run" in done.stdout
+    assert "TCP" not in done.stderr + done.stdout

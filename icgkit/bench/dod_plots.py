@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from icgkit.bench.dod_views import HERE
 from icgkit.bench.maze_judge import judge
 from icgkit.bench.maze_read import register
+from icgkit.pictures import plain_style
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from icgkit.bench.mazes import Cell
 
 
+@plain_style()
 def draw_trade(board: pl.DataFrame, ax: Axes, *, reminder: str, named: Sequence[str] = ()) -> Axes:
     """Draw editing success over refusal success, ours filled and the paper's open.
 
@@ -66,6 +68,7 @@ def draw_trade(board: pl.DataFrame, ax: Axes, *, reminder: str, named: Sequence[
     return ax
 
 
+@plain_style()
 def draw_edited(edited: Sequence[Edited], *, columns: int = 4, width: float = 9.0) -> Figure:
     """Draw edited mazes with what was done to them, the verdict, and a ring round each cell it names."""
     from icgkit.plots import figure
@@ -105,6 +108,7 @@ def _ring(ax: Axes, cell: Cell, frame: Frame) -> None:
     ax.plot(*zip(*spots, strict=True), color="#762A83", lw=1.6)
 
 
+@plain_style()
 def draw_tolerance(found: pl.DataFrame, axes: Sequence[Axes]) -> None:
     """Draw, for each change, the share of due verdicts over its strength, weakest first (see `tolerance`)."""
     from icgkit.plots import GRID

@@ -9,6 +9,7 @@ from icgkit.bench.grade_compare import leaderboard
 from icgkit.bench.grade_files import PARTS
 from icgkit.bench.grade_scores import MEASURES
 from icgkit.load import load_published
+from icgkit.pictures import plain_style
 
 if TYPE_CHECKING:
     import polars as pl
@@ -240,14 +241,14 @@ def typeset_judges(judges: pl.DataFrame) -> Table:
     )
 
 
+@plain_style()
 def draw_sheet(tasks: Sequence[Drawn]) -> Figure:
     """Draw one row a task: original, reference and edits, with what holds by construction below each."""
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
     from icgkit.plots import STYLE
 
-    with mpl.rc_context(STYLE):
+    with plain_style(**STYLE):
         figure = Figure(figsize=(11, 1.55 * len(tasks)), layout="constrained")
         axes = figure.subplots(len(tasks), len(EDIT_LABELS), squeeze=False)
         for place, (row, task) in enumerate(zip(axes, tasks, strict=True)):

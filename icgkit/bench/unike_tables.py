@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from icgkit.bench.unike import counts
 from icgkit.bench.unike_scores import PROTOCOLS, STEPS, cascade, family_scores, scores, stage_drops
 from icgkit.load import load_published
+from icgkit.pictures import plain_style
 
 if TYPE_CHECKING:
     import polars as pl
@@ -243,6 +244,7 @@ def typeset_cascade(ratios: pl.DataFrame, interval: str) -> Table:
     )  # fmt: skip
 
 
+@plain_style()
 def draw_stages_and_retention(outcomes: pl.DataFrame, curve: pl.DataFrame) -> Figure:
     """Draw accuracy by stage (reasoning-augmented protocol, mean over editors) and rho(k) beside k / n.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from icgkit.pictures import plain_style
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -18,6 +20,7 @@ class Mark(NamedTuple):
     line: str
 
 
+@plain_style()
 def draw_marks(ax: Axes, marks: Sequence[Mark], size: float) -> None:
     """Draw boxes, white beneath their colour, and numbered discs at their corners; all of a kind at once."""
     from matplotlib.collections import PolyCollection

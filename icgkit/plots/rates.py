@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from icgkit.pictures import plain_style
 from icgkit.plots.style import GRID, INK, KNOWN, MARKERS, model_style, rectangle
 from icgkit.taxonomy import CATEGORIES
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@plain_style()
 def draw_ranked(
     frame: pl.DataFrame,
     ax: Axes,
@@ -56,6 +58,7 @@ def draw_ranked(
     return ax
 
 
+@plain_style()
 def draw_points(
     frame: pl.DataFrame,
     ax: Axes,
@@ -106,6 +109,7 @@ def draw_points(
     return ax
 
 
+@plain_style()
 def draw_categories(
     frame: pl.DataFrame,
     ax: Axes,
@@ -142,6 +146,7 @@ def draw_categories(
     return ax
 
 
+@plain_style()
 def draw_grid(frame: pl.DataFrame, ax: Axes, *, row: str, xlabel: str = "") -> Axes:
     """Draw who found what: one line a row, one column each other column, True, False or null.
 
@@ -170,6 +175,7 @@ def draw_grid(frame: pl.DataFrame, ax: Axes, *, row: str, xlabel: str = "") -> A
     return ax
 
 
+@plain_style()
 def draw_lines(frame: pl.DataFrame, ax: Axes, *, x: str, hue: str, xlabel: str, ylabel: str) -> Axes:
     """Draw one line a model over ordered bins, with intervals; the axis has the bins in the frame's own order.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from icgkit.pictures import plain_style
 from icgkit.plots.style import COLORS, GRID, INK, MARKERS, category_legend, model_style
 from icgkit.taxonomy import CATEGORIES
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@plain_style()
 def draw_forest(frame: pl.DataFrame, ax: Axes, *, label: str, xlabel: str, null: float = 1.0) -> Axes:
     """Draw estimates with intervals on a log axis around `null` (odds ratios).
 
@@ -42,6 +44,7 @@ def draw_forest(frame: pl.DataFrame, ax: Axes, *, label: str, xlabel: str, null:
     return ax
 
 
+@plain_style()
 def draw_curves(
     frame: pl.DataFrame,
     ax: Axes,
@@ -101,6 +104,7 @@ def draw_curves(
     return ax
 
 
+@plain_style()
 def draw_plane(
     frame: pl.DataFrame, ax: Axes, *, x: str, y: str, hue: str, style: str, labels: Mapping[str, str]
 ) -> Axes:
@@ -144,6 +148,7 @@ def draw_plane(
     return ax
 
 
+@plain_style()
 def draw_levels(frame: pl.DataFrame, ax: Axes, *, x: str, xlabel: str, ylabel: str) -> Axes:
     """Draw one point a subtype over an ordinal level, in category colours, and the mean of each level.
 

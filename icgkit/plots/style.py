@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
+from icgkit.pictures import plain_style
 from icgkit.taxonomy import CATEGORIES
 
 if TYPE_CHECKING:
@@ -57,10 +58,9 @@ def figure(width: float = 6.5, height: float = 4.0, *, columns: int = 1, **kwarg
     columns : int
         Panels side by side.
     """
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(STYLE):
+    with plain_style(**STYLE):
         fig = Figure(figsize=(width, height), layout="constrained")
         axes = fig.subplots(1, columns, **kwargs)
     return fig, axes
@@ -73,6 +73,7 @@ def rectangle(x: float, y: float, w: float, h: float, color: str, **kwargs: Any)
     return Rectangle((x, y), w, h, facecolor=color, edgecolor=kwargs.pop("edgecolor", "none"), **kwargs)
 
 
+@plain_style()
 def category_legend(ax: Axes, **kwargs: Any) -> Axes:
     """Add a legend of the five category colours."""
     from matplotlib.lines import Line2D
@@ -82,6 +83,7 @@ def category_legend(ax: Axes, **kwargs: Any) -> Axes:
     return ax
 
 
+@plain_style()
 def shared_legend(fig: Figure, ax: Axes) -> None:
     """Add the legend of one panel below all panels of a figure."""
     handles, labels = ax.get_legend_handles_labels()
