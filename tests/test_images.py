@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
+import os
+import warnings
+import zlib
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageCms, PngImagePlugin
 
+from icgkit import images
 from icgkit.errors import ImageError
 from icgkit.graph import Case, Target
 from icgkit.images import MAX_BYTES, check_all, prepare
@@ -157,3 +162,113 @@ def test_all_bad_images_are_listed_at_once(tmp_path) -> None:
     for name in ("zero.jpg", "page.jpg", "gone.jpg"):
         with pytest.raises(ImageError):
             prepare(tmp_path / name)
+
+
+def test_tiny_pictures_are_checked(tmp_path) -> None:
+    for number, size in enumerate([(5, 5), (300, 5), (1, 700)]):
+        Image.new("RGB", size).save(tmp_path / f"{number}.jpg")
+    assert check_all(make_case(tmp_path, f"{n}.jpg", n) for n in range(3)) == 3
+
+
+def test_pixels_are_counted_before_they_are_decoded(tmp_path) -> None:
+    """A PNG of 377 kB held 178 million pixels and took 4.6 GB."""
+    head = Image.new("I;16", (64, 64))
+    head.save(tmp_path / "a.png")
+    data = bytearray((tmp_path / "a.png").read_bytes())
+    data[16:24] = (13_300).to_bytes(4, "big") + (13_400).to_bytes(4, "big")
+    data[29:33] = zlib.crc32(data[12:29]).to_bytes(4, "big")
+    (tmp_path / "a.png").write_bytes(data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+        with pytest.raises(ImageError, match="too large; got '178,220,000 pixels'"):
+            prepare(tmp_path / "a.png")
+        with pytest.raises(ImageError, match="too large"):
+            check_all([make_case(tmp_path, "a.png", 1)])
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "P", "L", "I;16", "F"])
+def test_large_images_come_out_alike_with_less_memory(tmp_path, monkeypatch, mode: str) -> None:
+    rng = np.random.default_rng(0)
+    smooth = Image.fromarray(rng.integers(0, 255, (12, 16, 3), dtype=np.uint8)).resize((1333, 777), 3)
+    if mode == "I;16":
+        smooth = Image.fromarray(np.asarray(smooth.convert("L")).astype(np.uint16) * 257)
+    elif mode == "RGBA":
+        smooth.putalpha(Image.new("L", smooth.size, 128))
+    else:
+        smooth = smooth.convert(mode)
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    smooth.save(tmp_path / "a", "TIFF" if mode == "F" else "PNG", exif=exif)
+    usual = opened(prepare(tmp_path / "a", 200))
+    monkeypatch.setattr(images, "_LARGE", 1000)
+    monkeypatch.setattr(images, "_BAND", 9000)
+    monkeypatch.setattr(images, "_PREPARED", images.Kept(0))
+    scaled = opened(prepare(tmp_path / "a", 200))
+    assert scaled.size == usual.size == (117, 200)
+    apart = np.abs(np.asarray(scaled, dtype=float) - np.asarray(usual))
+    assert apart.mean() < (6 if mode == "P" else 2)
+
+
+def test_only_named_formats_are_decoded(tmp_path) -> None:
+    eps = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\nshowpage\n"
+    (tmp_path / "a.png").write_bytes(eps)
+    Image.new("RGB", (9, 9)).save(tmp_path / "b.png", "DDS")
+    for name in ("a.png", "b.png"):
+        with pytest.raises(ImageError, match="no image of a known format"):
+            prepare(tmp_path / name)
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_long_text_in_a_picture_is_left_out(tmp_path, place: str) -> None:
+    Image.new("RGB", (30, 20), "red").save(tmp_path / "a.png")
+    data = (tmp_path / "a.png").read_bytes()
+    cut = 33 if place == "before" else data.index(b"IEND") - 4
+    body = b"zTXtworkflow\0\0" + zlib.compress(b"x" * 60_000_000)
+    chunk = (len(body) - 4).to_bytes(4, "big") + body + zlib.crc32(body).to_bytes(4, "big")
+    (tmp_path / "b.png").write_bytes(data[:cut] + chunk + data[cut:])
+    assert prepare(tmp_path / "b.png").data == data
+    check_all([make_case(tmp_path, "b.png", 1)])
+    info = PngImagePlugin.PngInfo()
+    info.add_text("note", "short", zip=True)
+    Image.new("RGB", (30, 20), "red").save(tmp_path / "c.png", pnginfo=info)
+    assert prepare(tmp_path / "c.png").data == (tmp_path / "c.png").read_bytes()
+
+
+def test_a_profile_goes_with_the_pixels_it_is_for(tmp_path) -> None:
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    for mode, form, kept in (("CMYK", "TIFF", None), ("L", "PNG", None), ("RGB", "PNG", profile)):
+        Image.new(mode, (1500, 9)).save(tmp_path / mode, form, icc_profile=profile)
+        assert opened(prepare(tmp_path / mode)).info.get("icc_profile") == kept
+
+
+def test_damaged_pictures_raise_one_error_only(tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    source = Image.fromarray(rng.integers(0, 255, (40, 50, 3), dtype=np.uint8))
+    for form in images.FORMATS:
+        source.save(tmp_path / "good", form)
+        data = (tmp_path / "good").read_bytes()
+        for number in range(60):
+            spoilt = bytearray(data)
+            for at in rng.integers(0, min(len(data), 400), 4):
+                spoilt[at] = rng.integers(0, 256)
+            (tmp_path / f"{form}{number}").write_bytes(spoilt)
+            with warnings.catch_warnings(), contextlib.suppress(ImageError):
+                warnings.simplefilter("ignore")
+                prepare(tmp_path / f"{form}{number}", 16)
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    for name in ("pipe", "zero", "a\0b", "n" * 400, "."):
+        with pytest.raises(ImageError):
+            prepare(f"{tmp_path}/{name}")
+
+
+def test_what_is_kept_is_counted_in_bytes() -> None:
+    kept: images.Kept[str] = images.Kept(100)
+    for key in "abc":
+        kept.put(key, key, 40)
+    assert [kept.get(key) for key in "abc"] == [None, "b", "c"]
+    kept.put("b", "B", 70)
+    assert [kept.get(key) for key in "abc"] == [None, "B", None]
+    kept.put("d", "d", 101)
+    assert kept.get("d") is None
+    assert kept.get("b") == "B"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icgkit.images import FORMATS
 from icgkit.replies import first_json
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def pixel_reply(messages: list[dict[str, Any]]) -> str:
 def _decode(url: str) -> Image:
     from PIL import Image
 
-    return Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))).convert("RGB")
+    data = base64.b64decode(url.partition(",")[2])
+    return Image.open(io.BytesIO(data), formats=FORMATS).convert("RGB")
 
 
 def _alike(pictures: list[Image]) -> list[Pixels]:
