@@ -269,11 +269,12 @@ def _shortcut(maze: Maze, path: list[Cell], rng: random.Random, amount: float) -
     return _Spoilt([*path[: k + 1], wall, *path[m:]], [wall])
 
 
-def _straight(maze: Maze, path: list[Cell], rng: random.Random, amount: float) -> _Spoilt:
+def _straight(maze: Maze, path: list[Cell], rng: random.Random, amount: float) -> _Spoilt | None:
     (r0, c0), (r1, c1) = maze.start, maze.end
     down = [(r, c0) for r in range(r0, r1, 1 if r1 > r0 else -1)]
     way = [*down, *((r1, c) for c in range(c0, c1, 1 if c1 > c0 else -1)), maze.end]
-    return _Spoilt(way, [c for c in way if not maze.floor(c)])
+    crossed = [c for c in way if not maze.floor(c)]
+    return _Spoilt(way, crossed) if crossed else None  # else the straight way is the right one
 
 
 def _spike(maze: Maze, path: list[Cell], rng: random.Random, amount: float) -> _Spoilt | None:
