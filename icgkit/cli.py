@@ -169,6 +169,49 @@ def import_command(
         )
 
 
+@app.command("score")
+def score_command(
+    benchmark: Annotated[str, typer.Argument(help="dod")],
+    folder: Annotated[Path, typer.Argument(help="Folder that the benchmark's own tools wrote.")],
+    data: Annotated[Path | None, typer.Option(help="Folder of the benchmark's requests.")] = None,
+    pixels: Annotated[bool, typer.Option(help="dod: judge mazes from their pixels.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write the table to this CSV file.")] = None,
+) -> None:
+    """Score what a public benchmark's tools wrote: its rules, with n and what is pending."""
+    from icgkit.errors import UnknownName
+
+    with _clear_errors():
+        if benchmark != "dod":
+            raise UnknownName.among("benchmark", benchmark, ["dod"])
+        from icgkit.bench import dod_outputs
+
+        if data is None:
+            raise SchemaError(
+                "no requests",
+                remedy="add --data FOLDER with instruction.jsonl and ground_truth_criteria.jsonl",
+            )
+        table, problems = dod_outputs.score(folder, data, pixels=pixels)
+        _show_scores(table, problems, out)
+
+
+def _show_scores(table: Any, problems: Any, out: Path | None) -> None:
+    """Print a table of scores, the kinds of problems with one example each; write the table if asked."""
+    from icgkit.files import write_whole
+    from icgkit.outputs import csv_bytes
+
+    for row in table.iter_rows(named=True):
+        place = " ".join(str(row[c]) for c in ("model", "reminder", "category") if c in row)
+        shown = "-" if row["estimate"] is None else f"{row['estimate']:.3f}"
+        typer.echo(f"{place:40s} {row['measure']:10s} {shown:>6s}  n {row['n_total']:,d}  {row['status']}")
+    for row in problems.head(20).iter_rows(named=True):
+        typer.echo(f"problem   {row['case_id']}: {row['detail']}")
+    if problems.height > 20:
+        typer.echo(f"          and {problems.height - 20:,d} more")
+    if out is not None:
+        write_whole(out, csv_bytes(table))
+        typer.echo(f"written to {out}")
+
+
 @app.command("run")
 def run_command(
     study: Annotated[Path | None, typer.Argument(help="Study file (TOML).")] = None,

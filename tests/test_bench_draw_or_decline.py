@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import threading
@@ -20,6 +21,7 @@ from icgkit.bench import (
     dod_judges,
     dod_make,
     dod_mazes,
+    dod_outputs,
     dod_plots,
     dod_stances,
     dod_tables,
@@ -28,7 +30,7 @@ from icgkit.bench import (
     vista,
 )
 from icgkit.bench import draw_or_decline as dod
-from icgkit.bench.mazes import make_pairs
+from icgkit.bench.mazes import draw, make_pairs, region
 from icgkit.cache import Cache
 from icgkit.errors import CacheMiss, ImageError, SchemaError, UnknownName
 from icgkit.llm import request_key
@@ -705,3 +707,181 @@ def test_the_loss_by_hand() -> None:
 def test_the_form_of_a_response(text: str, has_image: bool, declines: bool, status: str) -> None:
     got = vista.read_response(text, has_image=has_image)
     assert (got.declines, got.status) == (declines, status)
+
+
+# -- files and outputs of the public tools --------------------------------------------------------
+
+
+def public_pair(number: int, *, training: bool = False) -> tuple[list[Any], list[Any]]:
+    """Records of one pair of mazes in the form of the public files (grid apart from the sentences)."""
+    pair = MAZES[number]
+    size = pair.feasible.size
+    asked, truth = [], []
+    rules = "Walls are light blue. Move between cells that share a side."
+    changed = {"row_col": list(pair.walled), "A": ".", "B": "#"}
+    regions = [
+        sorted(map(list, region(pair.infeasible, c))) for c in (pair.feasible.start, pair.feasible.end)
+    ]
+    checked = {
+        "start": list(pair.feasible.start), "end": list(pair.feasible.end), "positive_path": [list(c) for c in pair.path],
+        "changed_cells": [changed], "negative_start_reachable_set": regions[0], "negative_end_reachable_set": regions[1],
+    }  # fmt: skip
+    for feasible, maze in ((True, pair.feasible), (False, pair.infeasible)):
+        name = f"synthetic-maze-{number:03d}"
+        kind, other = ("feasible", "infeasible") if feasible else ("infeasible", "feasible")
+        image = f"image/{name}-{'A' if feasible else 'B'}.png"
+        asked.append({"case_id": f"{name}-{kind}", "input_image": image, "input_images": [image], "rules": rules,
+                      "instruction_en": "Draw one red path.", "prompt_en": f"{rules}\n\nDraw one red path."})  # fmt: skip
+        told: dict[str, Any] = {"feasible": feasible, "reason": "as the picture shows"}
+        record = {"case_id": f"{name}-{kind}", "pair_id": name, "paired_case_id": f"{name}-{other}", "ground_truth": told,
+                  "program_verification": checked, "source": {"category": "maze", "seed": 7}}  # fmt: skip
+        if training:
+            record |= {
+                "training_response": "<think>Here.</think>",
+                "training_output_image": f"image/{name}-target.png",
+            }
+        else:
+            told["witness" if feasible else "certificate"] = "(1,1)->(2,1)->(3,1)"
+            grid = [[int(maze.rows[r][c] == "#") for c in range(size)] for r in range(size)]
+            record["grid_evidence"] = {
+                "grid": grid,
+                "start": list(maze.start),
+                "goal": list(maze.end),
+                "path": None,
+            }
+        truth.append(record)
+    return asked, truth
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_public_mazes_are_read_and_judged(tmp_path: Path, training: bool) -> None:
+    asked, truth = public_pair(0, training=training)
+    got = dod.read(write(tmp_path, asked, truth))
+    assert got.problems.is_empty()
+    for row, maze in zip(
+        got.requests.iter_rows(named=True), (MAZES[0].feasible, MAZES[0].infeasible), strict=True
+    ):
+        assert dod_mazes.maze_of(row["evidence"]) == maze
+        assert json.loads(row["source"])["seed"] == 7
+    assert (got.requests["training_response"].null_count() == 0) is training
+    png = dod_mazes.small_png(draw(MAZES[0].feasible, MAZES[0].path))
+    answers = pl.DataFrame(
+        {"model": ["m"], "reminder": ["no"], "case_id": [asked[0]["case_id"]], "image": [png]}
+    )
+    assert dod_mazes.judge_mazes(answers, got.requests)["valid"].to_list() == [True]
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [{}, {"grid": [[1, 0], [0]], "start": [0, 1], "goal": [1, 0]}, {"grid": [[2]], "start": [0], "goal": 3}],
+)
+def test_a_grid_that_is_none_is_named(evidence: Any) -> None:
+    with pytest.raises(SchemaError, match="no grid in the proof"):
+        dod_mazes.maze_of(json.dumps({"grid_evidence": evidence}))
+
+
+def test_packed_files_and_one_folder_a_category(tmp_path: Path) -> None:
+    for number, folder in ((0, "maze"), (1, "other")):
+        (tmp_path / folder).mkdir()
+        write(tmp_path / folder, *public_pair(number))
+        for path in list((tmp_path / folder).iterdir()):
+            path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes()))
+            path.unlink()
+    got = dod.read(tmp_path)
+    assert got.requests.height == 4
+    assert got.problems.is_empty()
+    (tmp_path / "maze" / "instruction.jsonl.gz").write_bytes(b"\x1f\x8bno")
+    with pytest.raises(SchemaError, match="no whole gzip file"):
+        dod.read(tmp_path)
+
+
+HINT = "\n\nIf there is none, say so."
+
+
+def public_run(folder: Path) -> Path:
+    """Write what the public tools write about two pairs of mazes: every case of a status occurs."""
+    data = folder / "data"
+    data.mkdir()
+    asked, truth = (a + b for a, b in zip(public_pair(0), public_pair(1), strict=True))
+    write(data, asked, truth)
+    run = folder / "run"
+    (run / "scoring").mkdir(parents=True)
+    said = "I looked at it. No route exists here."
+    results = [
+        {"status": "complete", "thinking_text": "Down, then right.", "output_image": "a.png"},
+        {"status": "complete", "thinking_text": said, "output_image": None},
+        {"status": "complete", "thinking_text": said, "output_image": None},
+        {"status": "error", "error": "out of memory"},
+    ]
+    rows = [
+        {"case_id": a["case_id"], "prompt": a["prompt_en"] + HINT} | r
+        for a, r in zip(asked, results, strict=True)
+    ]
+    (run / "results.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
+    (run / "a.png").write_bytes(dod_mazes.small_png(draw(MAZES[0].feasible, MAZES[0].path)))
+    names = [a["case_id"] for a in asked]
+    no = {"concludes_infeasible": False, "reason_correct": None, "evidence": "", "reason": "draws"}
+    yes = {
+        "concludes_infeasible": True,
+        "reason_correct": True,
+        "evidence": "No route exists",
+        "reason": "says so",
+    }
+    picture = {"task_image_correct": True, "unrelated_content_preserved": None, "reason": "dim"}
+    for name, parsed in ((f"{names[0]}.cot", no), (f"{names[1]}.cot", yes), (f"{names[2]}.cot", yes | {"evidence": "made up"}),
+                         (f"{names[0]}.image", picture)):  # fmt: skip
+        (run / "scoring" / f"{name}.json").write_text(
+            json.dumps({"status": "reviewed", "parsed": parsed}), encoding="utf-8"
+        )
+    return run
+
+
+def test_a_run_of_the_public_tools_is_scored(tmp_path: Path) -> None:
+    run = public_run(tmp_path)
+    table, problems = dod_outputs.score(run, tmp_path / "data")
+    got = {
+        r["measure"]: (r["n_yes"], r["n_no"], r["n_pending"])
+        for r in table.filter(category="all").iter_rows(named=True)
+    }
+    # E: one picture with half a verdict (pending), one feasible request without a picture (failed, as in the public scorer).
+    assert got["E"] == (0, 1, 1)
+    assert got["D_lenient"] == got["D_strict"] == got["D_reason"] == (1, 0, 1)
+    assert got["D_f"] == (0, 1, 1)  # a quote that nobody said is pending
+    assert set(table["reminder"]) == {"yes"}
+    assert problems["detail"].str.contains("'error'").any()
+    told = dod_outputs.score(run, tmp_path / "data", pixels=True)[0].filter(category="maze", measure="E")
+    assert told.select("n_yes", "n_no", "n_pending").row(0) == (1, 1, 0)
+
+
+def test_the_door_to_scores(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from icgkit.cli import app
+
+    run, out = public_run(tmp_path), tmp_path / "scores.csv"
+    got = CliRunner().invoke(
+        app, ["score", "dod", str(run), "--data", str(tmp_path / "data"), "--out", str(out)]
+    )
+    assert got.exit_code == 0, got.output
+    assert "1 of 2 pending" in got.output
+    assert out.read_text(encoding="utf-8").startswith("model,")
+    for wrong, words in ((["dood", str(run)], "unknown benchmark"), (["dod", str(run)], "--data"),
+                         (["dod", str(tmp_path), "--data", str(tmp_path / "data")], "no results")):  # fmt: skip
+        failed = CliRunner().invoke(app, ["score", *wrong])
+        assert failed.exit_code != 0
+        assert words in failed.output.replace("\n", " ")
+
+
+@pytest.mark.parametrize("name", ["../../secret.png", "/etc/passwd"])
+def test_a_run_that_names_a_picture_outside_is_refused(tmp_path: Path, name: str) -> None:
+    run = public_run(tmp_path)
+    text = (run / "results.jsonl").read_text(encoding="utf-8").replace('"a.png"', json.dumps(name))
+    (run / "results.jsonl").write_text(text, encoding="utf-8")
+    with pytest.raises(SchemaError, match="outside its folder"):
+        dod_outputs.score(run, tmp_path / "data")
+
+
+def test_the_cause_that_a_refusal_gives_is_kept() -> None:
+    for value in (True, False, None):
+        reply = json.dumps({"refuses": True, "cause_right": value, "quote": "no way", "why": "x"})
+        assert dod_judges.read_refusal(reply, "There is no way.").cause_right is value

@@ -45,11 +45,12 @@ _HEDGE = re.compile(
 
 
 class Said(NamedTuple):
-    """A verdict about a text: value (None is pending), the quote, how reading went."""
+    """A verdict about a text: value (None is pending), the quote, how reading went, whether its cause is the verified one."""
 
     value: Any
     quote: str
     status: str
+    cause_right: bool | None = None
 
 
 def states_refusal(text: str | None) -> Said:
@@ -115,7 +116,7 @@ def read_refusal(reply: str | None, text: str) -> Said:
         return Said(None, quote, "no verdict")
     if value and not _quoted(quote, text):
         return Said(None, quote, "quote is not in the text")
-    return Said(value, quote, "ok")
+    return Said(value, quote, "ok", as_bool(read.value.get("cause_right")) if value else None)
 
 
 def read_edit_verdict(reply: str | None) -> Said:
@@ -172,7 +173,7 @@ def read_stance(reply: str | None, text: str) -> Said:
 
 
 def refusals_by_rule(answers: pl.DataFrame) -> pl.DataFrame:
-    """Judge texts with `states_refusal`: the key, `refused`, `quote`, `status`, `judge`."""
+    """Judge texts with `states_refusal`: the key, `refused`, `quote`, `status`, `judge`, `cause_right` (null: words do not tell)."""
     rows = [(*_key(row), *states_refusal(row["text"]), RULE) for row in answers.iter_rows(named=True)]
     return _frame(rows, "refused")
 
@@ -195,7 +196,8 @@ def judge_refusals(answers: pl.DataFrame, requests: pl.DataFrame, judge: str, **
     Returns
     -------
     polars.DataFrame
-        The key, `refused` (null is pending), `quote`, `status`, `judge`.
+        The key, `refused` (null is pending), `quote`, `status`, `judge`, `cause_right` (of a refusal: whether
+        the cause it gives is the verified one; null where the judge did not say, and where nothing is refused).
     """
 
     def inputs(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -265,7 +267,7 @@ def run_judge(
 ) -> list[tuple[Any, ...]]:  # fmt: skip
     """Ask a judge about every answer that has text, once more where it gave no verdict.
 
-    Returns one tuple an answer: model, reminder, case_id, value, quote, status, judge.
+    Returns one tuple an answer: model, reminder, case_id, value, quote, status, cause_right, judge.
     """
     told = judge_prompts(templates)[template]
     rows = answers.join(requests, on="case_id", how="inner", maintain_order="left").rows(named=True)
@@ -313,8 +315,12 @@ def _frame(rows: Sequence[tuple[Any, ...]], value: str) -> pl.DataFrame:
     import polars as pl
 
     kinds: dict[str, Any] = dict.fromkeys(
-        ("model", "reminder", "case_id", value, "quote", "status", "judge"), pl.String
+        ("model", "reminder", "case_id", value, "quote", "status", "cause_right", "judge"), pl.String
     )
+    kinds["cause_right"] = pl.Boolean
     if value != "stance":
         kinds[value] = pl.Boolean
-    return pl.DataFrame(rows, schema=kinds, orient="row")
+    frame = pl.DataFrame(rows, schema=kinds, orient="row")
+    cause = frame["cause_right"]
+    frame = frame.drop("cause_right")
+    return frame.with_columns(cause) if value == "refused" else frame

@@ -117,7 +117,7 @@ def read_image(data: bytes) -> Image:
 
 
 def maze_of(proof: str) -> Maze:
-    """Rebuild a maze from a request's column `proof`.
+    """Rebuild a maze from a request's column `evidence`, or `proof`.
 
     The public files carry the grid in `grid_evidence` (0 floor, 1 wall) or, in the training set, only the
     regions of the infeasible twin in `program_verification`; the cached records here carry it in the
@@ -220,7 +220,7 @@ def judge_mazes(
     answers : frame
         See `run_solvers`; a picture that cannot be decoded stays pending.
     requests : frame
-        See `draw_or_decline.read`, with the grid in `proof`.
+        See `draw_or_decline.read`, with the grid in `evidence` or `proof`.
     limits : Limits, optional
         Thresholds of the judge (see `maze_judge.Limits`).
 
@@ -232,7 +232,9 @@ def judge_mazes(
     """
     import polars as pl
 
-    proofs = dict(requests.filter("feasible", category="maze").select("case_id", "proof").iter_rows())
+    told = requests.filter("feasible", category="maze")
+    proof = pl.coalesce("evidence", "proof") if "evidence" in told.columns else pl.col("proof")
+    proofs = dict(told.select("case_id", proof).iter_rows())
     seen: dict[tuple[str, bytes], Verdict | None] = {}
     rows = []
     columns = ("model", "reminder", "case_id", "image")

@@ -16,6 +16,9 @@ MEASURES = {
     "D_lenient": "infeasible requests declined in text, whatever follows",
     "D_f": "feasible requests declined in text",
 }
+REASON = "D_reason"
+"""Infeasible requests declined in text with the verified reason; known where a judge of refusals tells."""
+_DECLINED = ("D_strict", "D_lenient")
 _KEY = ["model", "reminder", "case_id"]
 
 
@@ -31,7 +34,8 @@ def outcomes(
     answers : frame
         `model`, `reminder` ("no" or "yes"), `case_id`, `has_image` (null if the call failed).
     refusals : frame
-        The key and `refused`: whether the text declines; null is pending.
+        The key and `refused`: whether the text declines; null is pending. With a column `cause_right`
+        (whether the reason given is the verified one) the measure `D_reason` is told, too.
     edits : frame, optional
         The key and `valid`: whether the image is a valid edit; null is pending.
 
@@ -52,18 +56,24 @@ def outcomes(
     )
     got = grid
     for frame, column in ((answers, "has_image"), (refusals, "refused"), (verdicts, "valid")):
+        more = [c for c in ("cause_right",) if column == "refused" and c in frame.columns]
         if frame.select(_KEY).is_duplicated().any():
             raise SchemaError(
                 f"{column}: several rows for one model, reminder and request", remedy="keep one"
             )
-        got = got.join(frame.select(*_KEY, column), on=_KEY, how="left", maintain_order="left")
+        got = got.join(frame.select(*_KEY, column, *more), on=_KEY, how="left", maintain_order="left")
     due, image = pl.col("feasible"), pl.col("has_image")
-    return got.with_columns(
+    reason = []
+    if "cause_right" in got.columns and got["cause_right"].is_not_null().any():
+        reason = [pl.when(~due).then(pl.col("refused") & pl.col("cause_right")).alias(REASON)]
+    done = got.with_columns(
+        *reason,
         E=pl.when(due).then(image & pl.col("valid")),
         D_strict=pl.when(~due).then(pl.col("refused") & ~image),
         D_lenient=pl.when(~due).then(pl.col("refused")),
         D_f=pl.when(due).then(pl.col("refused")),
     )
+    return done.drop("cause_right", strict=False)
 
 
 def rates(
@@ -81,7 +91,7 @@ def rates(
     Returns
     -------
     polars.DataFrame
-        The columns `by`, `measure`, `n_yes`, `n_no`, `n_pending`, `n_total`, `estimate` (yes over all:
+        The columns `by`, `measure` (those of `MEASURES`, `D_reason` where it is known, `pair`), `n_yes`, `n_no`, `n_pending`, `n_total`, `estimate` (yes over all:
         pending ones stay in the denominator), `highest` (if every pending one were a yes), `low` and
         `high` (Wilson bounds of these two), `status`.
     """
@@ -89,9 +99,8 @@ def rates(
 
     from icgkit.metrics import Wilson, recall
 
-    halves = {
-        m: ~pl.col("feasible") if m in ("D_strict", "D_lenient") else pl.col("feasible") for m in MEASURES
-    }
+    told = [*MEASURES, *([REASON] if REASON in outcome.columns else [])]
+    halves = {m: ~pl.col("feasible") if m in (*_DECLINED, REASON) else pl.col("feasible") for m in told}
     long = [
         outcome.filter(half).select(*by, "pair_id", measure=pl.lit(m), value=pl.col(m))
         for m, half in halves.items()

@@ -6,7 +6,10 @@ read as they are; every measure keeps what is not judged yet apart from what fai
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
+import zlib
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +25,7 @@ from icgkit.bench.dod_scores import MEASURES as MEASURES
 from icgkit.bench.dod_scores import outcomes as outcomes
 from icgkit.bench.dod_scores import rates as rates
 from icgkit.errors import SchemaError, UnknownName
+from icgkit.files import MAX_BYTES, read_file
 from icgkit.replies import as_bool
 
 if TYPE_CHECKING:
@@ -33,6 +37,9 @@ CATEGORIES = {
     "temporal_evolution": "Temporal", "text": "Text (icg-synth)",
 }  # fmt: skip
 """Category to short label; `text` is icgkit's own (see `icgkit.bench.text_pairs`)."""
+ASKED, CRITERIA = "instruction.jsonl", "ground_truth_criteria.jsonl"
+EVIDENCE = ("grid_evidence", "program_verification")
+"""What a program verified of a request; mazes have it."""
 SPELLINGS = {"spatial_arangement": "spatial_arrangement", "maze_solving": "maze"}
 
 
@@ -41,7 +48,8 @@ class Requests(NamedTuple):
 
     requests : one row a request: case_id, pair_id, paired_case_id, category, feasible, instruction,
         prompt, rules, input_image, input_images (list), reference_image, expected_response, reason,
-        proof (witness or certificate, as JSON).
+        proof (witness or certificate, as JSON), evidence (the grid of a maze and what a program verified,
+        as JSON), source (as JSON), and of the training set training_response, training_output_image.
     repairs : file, line, case_id, field, was, now.
     problems : file, line, case_id, detail: what could not be repaired.
     """
@@ -51,40 +59,88 @@ class Requests(NamedTuple):
     problems: pl.DataFrame
 
 
-def _lines(path: Path) -> dict[str, tuple[int, dict[str, Any]]]:
-    """Read a JSONL file to line number and record by case id."""
+def _text_of(path: Path) -> str:
+    """Return the text of a file, unpacked if its name ends in .gz, within the bounds of `files.read_file`."""
+    data = read_file(path)
+    if path.suffix == ".gz":
+        try:
+            with gzip.open(io.BytesIO(data)) as stream:
+                data = stream.read(MAX_BYTES + 1)
+        except (OSError, EOFError, zlib.error) as exc:
+            raise SchemaError(
+                f"{path.name}: no whole gzip file: {exc}", remedy="fetch the file again"
+            ) from None
+        if len(data) > MAX_BYTES:
+            raise SchemaError(
+                f"{path.name}: too large once it is unpacked", allowed=f"at most {MAX_BYTES:,} bytes"
+            )
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as exc:
         raise SchemaError(f"{path.name}: not UTF-8: {exc}", remedy="save the file as UTF-8") from None
+
+
+def read_lines(path: Path, *, shown: str = "") -> dict[str, tuple[int, dict[str, Any]]]:
+    """Read a JSONL file, plain or .gz, to line number and record by case id.
+
+    Raises
+    ------
+    SchemaError
+        For a line that is not JSON or has no id, and an id used twice (naming both lines).
+    """
+    name = shown or path.name
     found: dict[str, tuple[int, dict[str, Any]]] = {}
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(_text_of(path).split("\n"), 1):
         if not line.strip():
             continue
-        place = f"{path.name}, line {number}"
+        place = f"{name}, line {number}"
         try:
             record = json.loads(line)
-        except ValueError as exc:
-            raise SchemaError(f"{place}: not JSON: {exc}") from None
-        name = record.get("case_id") if isinstance(record, dict) else None
-        if not isinstance(name, str) or not name:
-            raise SchemaError(f"{place}: case_id", got=name, allowed="a text that is not empty")
-        if name in found:
+        except (ValueError, RecursionError) as exc:
+            raise SchemaError(f"{place}: not JSON: {exc}"[:300]) from None
+        case_id = record.get("case_id") if isinstance(record, dict) else None
+        if not isinstance(case_id, str) or not case_id:
+            raise SchemaError(f"{place}: case_id", got=case_id, allowed="a text that is not empty")
+        if case_id in found:
             raise SchemaError(
-                f"{place}, case {name!r}: id used twice, first on line {found[name][0]}",
+                f"{place}, case {case_id!r}: id used twice, first on line {found[case_id][0]}",
                 remedy="give each request an id of its own",
             )
-        found[name] = number, record
+        found[case_id] = number, record
     return found
 
 
+def _named(folder: Path, name: str) -> Path | None:
+    """Return the file of a name in a folder, plain or .gz."""
+    return next((p for p in (folder / name, folder / f"{name}.gz") if p.is_file()), None)
+
+
+def _files(instructions: Path, criteria: Path | None) -> list[tuple[Path, Path, str]]:
+    """Return the pairs of files to read, and what their names begin with in reports."""
+    if not instructions.is_dir():
+        beside = criteria or _named(instructions.parent, CRITERIA) or instructions.with_name(CRITERIA)
+        return [(instructions, beside, "")]
+    folders = [instructions]
+    if _named(instructions, ASKED) is None:
+        folders = sorted(p for p in instructions.iterdir() if p.is_dir() and _named(p, ASKED)) or folders
+    return [
+        (
+            _named(f, ASKED) or f / ASKED,
+            criteria or _named(f, CRITERIA) or f / CRITERIA,
+            "" if f == instructions else f"{f.name}/",
+        )
+        for f in folders
+    ]
+
+
 def read(instructions: str | Path, criteria: str | Path | None = None) -> Requests:
-    """Read `instruction.jsonl` and `ground_truth_criteria.jsonl`.
+    """Read `instruction.jsonl` and `ground_truth_criteria.jsonl`, plain or .gz.
 
     Parameters
     ----------
     instructions : path
-        The first file, or the folder of both.
+        The first file, the folder of both, or a folder with one such folder a category (the layout of
+        the training set).
     criteria : path, optional
         The second file.
 
@@ -101,29 +157,35 @@ def read(instructions: str | Path, criteria: str | Path | None = None) -> Reques
     UnknownName
         For a category that resembles none.
     """
-    first = Path(instructions)
-    if first.is_dir():
-        first, second = first / "instruction.jsonl", first / "ground_truth_criteria.jsonl"
-    elif criteria is None:
-        second = first.with_name("ground_truth_criteria.jsonl")
-    else:
-        second = Path(criteria)
-    for path in (first, second):
-        if not path.is_file():
-            raise SchemaError("file not found", got=str(path), remedy="give the folder that holds both files")
-    asked, truth = _lines(first), _lines(second)
     rows: list[dict[str, Any]] = []
     repairs: list[dict[str, Any]] = []
-    problems = [
-        {"file": here.name, "line": number, "case_id": name, "detail": f"not in {there.name}"}
-        for here, there, one, other in ((first, second, asked, truth), (second, first, truth, asked))
-        for name, (number, _) in one.items()
-        if name not in other
-    ]
-    for name, (_, record) in asked.items():
-        if name in truth:
-            rows.append(_request(name, record, second.name, *truth[name], repairs))
-    problems += _pair_problems(rows, second.name)
+    problems: list[dict[str, Any]] = []
+    met: dict[str, str] = {}
+    for first, second, prefix in _files(Path(instructions), Path(criteria) if criteria else None):
+        for path in (first, second):
+            if not path.is_file():
+                raise SchemaError(
+                    "file not found", got=str(path), remedy="give the folder that holds both files"
+                )
+        here, there = f"{prefix}{first.name}", f"{prefix}{second.name}"
+        asked, truth = read_lines(first, shown=here), read_lines(second, shown=there)
+        for name in asked:
+            if name in met:
+                raise SchemaError(f"{here}, case {name!r}: id used twice, first in {met[name]}")
+            met[name] = here
+        problems += [
+            {"file": file, "line": number, "case_id": name, "detail": f"not in {other_file}"}
+            for file, other_file, one, other in ((here, there, asked, truth), (there, here, truth, asked))
+            for name, (number, _) in one.items()
+            if name not in other
+        ]
+        found = [
+            _request(name, record, there, *truth[name], repairs)
+            for name, (_, record) in asked.items()
+            if name in truth
+        ]
+        problems += _pair_problems(found, there)
+        rows += found
     return _frames(rows, repairs, problems)
 
 
@@ -145,11 +207,12 @@ def _request(
             raise SchemaError(f"{place}: ground_truth.feasible", got=feasible, allowed="true or false")
         repair("ground_truth.feasible", str(feasible), str(read).lower())
         feasible = read
-    said = str(source.get("category_en", ""))
+    said = str(source.get("category_en") or source.get("category") or "")
     category = category_of(said, place)
     if said != category and said.strip().lower().replace(" ", "_") != category:
         repair("source.category_en", said, category)
     proof = {k: truth[k] for k in ("witness", "certificate") if k in truth}
+    evidence = {k: criteria[k] for k in EVIDENCE if isinstance(criteria.get(k), dict)}
     images = record.get("input_images") or record.get("input_image") or []
     words = {"instruction_en": record.get("instruction_en"), "pair_id": criteria.get("pair_id")}
     for field, value in words.items():
@@ -163,6 +226,10 @@ def _request(
         "reference_image": _text(criteria.get("reference_image")),
         "expected_response": _text(criteria.get("expected_response")), "reason": _text(truth.get("reason")),
         "proof": json.dumps(proof, ensure_ascii=False, sort_keys=True) if proof else None,
+        "evidence": json.dumps(evidence | {"feasible": feasible}, ensure_ascii=False, sort_keys=True) if evidence else None,
+        "source": json.dumps(source, ensure_ascii=False, sort_keys=True),
+        "training_response": _text(criteria.get("training_response")),
+        "training_output_image": _text(criteria.get("training_output_image")),
     }  # fmt: skip
 
 
@@ -212,7 +279,8 @@ def _frames(rows: list[Any], repairs: list[Any], problems: list[Any]) -> Request
     import polars as pl
 
     text = ("case_id", "pair_id", "paired_case_id", "category", "instruction", "prompt", "rules", "input_image",
-            "reference_image", "expected_response", "reason", "proof")  # fmt: skip
+            "reference_image", "expected_response", "reason", "proof", "evidence", "source", "training_response",
+            "training_output_image")  # fmt: skip
     kinds: dict[str, Any] = dict.fromkeys(text, pl.String)
     kinds |= {"feasible": pl.Boolean, "input_images": pl.List(pl.String)}
     order = [*text[:4], "feasible", *text[4:8], "input_images", *text[8:]]
