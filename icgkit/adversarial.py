@@ -39,7 +39,9 @@ def read_adversarial(cache: Cache, *, dataset: str | None = None) -> pl.DataFram
         extra = json.loads(record.extra)
         shown = {v: k for k, v in extra["ids"].items()} | {extra["false_node"]: "false"}
         shown = dict(sorted(shown.items(), key=lambda item: (len(item[0]), item[0])))
-        key = {k: getattr(record, k) for k in schema("responses").key}
+        key = {k: getattr(record, k) for k in schema("responses").key} | {
+            "model": record.label or record.model
+        }
         usable = record.status == "ok"
         labels = read_labels(record.text if usable else None, list(shown))
         for node, name in shown.items():

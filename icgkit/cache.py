@@ -90,11 +90,15 @@ class Record:
     params: str = "{}"
     endpoint: str | None = None
     extra: str | None = None
+    label: str | None = None
+    """What the model is called in results, where not by its name."""
 
     @property
     def slot(self) -> tuple[str | None, ...]:
         """What tells records apart: the same call may serve two cases."""
-        return (self.key, self.kind, self.dataset, self.case_id, self.condition, self.stage, self.subject)
+        return (
+            self.key, self.kind, self.dataset, self.case_id, self.condition, self.stage, self.subject, self.label
+        )  # fmt: skip
 
 
 _NAMES = tuple(f.name for f in fields(Record))
@@ -117,7 +121,7 @@ _NEEDED = ("key", "kind", "dataset", "case_id", "condition", "model", "status")
 """Fields without which a record says nothing."""
 _STRICT = frozenset({*_NEEDED, "sample", "text"})
 """Fields whose value is never put right: with a wrong one the record counts as damaged."""
-_SLOT = ("key", "kind", "dataset", "case_id", "condition", "stage", "subject")
+_SLOT = ("key", "kind", "dataset", "case_id", "condition", "stage", "subject", "label")
 
 
 def _sound(dtype: str, value: Any) -> Any:

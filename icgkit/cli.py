@@ -257,33 +257,59 @@ def run_command(
 def judge_command(
     cache: Annotated[str, typer.Option(help="Name or folder of the cache with the responses.")],
     judges: Annotated[
-        str, typer.Option(help="Judges as litellm names them, separated by commas.")
-    ] = "offline/judge,offline/judge-strict",
+        str,
+        typer.Option(
+            help="Judges as litellm names them, separated by commas; two offline ones if not given."
+        ),
+    ] = "",
     kinds: Annotated[
-        str, typer.Option(help="recall, precision, plan, adversarial, leakage; separated by commas.")
-    ] = "recall",
+        str,
+        typer.Option(
+            help="recall (if not given), precision, plan, adversarial, leakage; separated by commas."
+        ),
+    ] = "",
+    study: Annotated[
+        Path | None, typer.Option(help="Study file: its judges with their labels, kinds and parameters.")
+    ] = None,
     dataset: Annotated[str, typer.Option(help="Instead of the one in run.toml.")] = "",
     conditions: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
     templates: Annotated[Path | None, typer.Option(help="Folder with own templates in judges/.")] = None,
+    accept_cases: Annotated[
+        bool,
+        typer.Option("--accept-cases", help="Judge the cases as they are now, though they have changed."),
+    ] = False,
 ) -> None:
     """Mark the responses of a cache; verdicts go beside them, missing ones are counted."""
-    from icgkit.judging import judge_cache
+    from icgkit.identity import accept_cases as accept
+    from icgkit.judging import PRIMARY, judge_cache, judges_of
+    from icgkit.load import load_dataset
+    from icgkit.paths import named_folder
 
     def listed(text: str) -> list[str]:
         return [x.strip() for x in text.split(",") if x.strip()]
 
     with _clear_errors():
+        if study is not None and judges:
+            raise SchemaError("judges", allowed="either --judges or --study")
+        asked, words = judges_of(study) if study is not None else (listed(judges) or PRIMARY, None)
+        if accept_cases:
+            if not dataset:
+                raise SchemaError("--accept-cases", remedy="say which cases are meant: --dataset FOLDER")
+            old = accept(named_folder("cache", cache), load_dataset(dataset))
+            typer.echo(f"{len(old)} cases have changed or are gone; verdicts on them were dropped", err=True)
         done = judge_cache(
             cache,
-            listed(judges),
+            asked,
             kinds=listed(kinds),
             dataset=dataset,
             only=listed(conditions),
-            templates=templates,
+            templates=templates or words,
         )
     for name, frame in done.items():
         bad = frame.filter(frame["status"] != "ok").height if "status" in frame.columns else 0
         typer.echo(f"{name}: {frame.height:,d} rows, {bad:,d} without a verdict")
+        if not frame.height:
+            typer.echo(f"{name}: nothing to judge (no response of these conditions, or cases without nodes)")
 
 
 @app.command("form")

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icgkit.cache import Cache, Record
-from icgkit.errors import UnknownName
+from icgkit.errors import SchemaError, UnknownName
 from icgkit.graph import Case
 from icgkit.images import MAX_SIDE, check_all, prepare_ahead
-from icgkit.llm import REDO, Params, Prompt, Request, address, provider_of
+from icgkit.llm import REDO, Params, Prompt, Request, address, merged, provider_of
 from icgkit.llm_limits import Limits
+from icgkit.load import by_label
 from icgkit.prompts import Condition, build_messages, conditions, stages
 from icgkit.schemas import schema
 
@@ -34,17 +35,33 @@ KEPT_PROMPTS = 8192
 
 @dataclass(frozen=True)
 class Model:
-    """A model with its parameters, and with others under certain conditions."""
+    """A model with its parameters, and with others under certain conditions.
+
+    `label` is what it is called in results, its name if empty: one model with two settings is two
+    models with labels. `system` is "user" for a model without a system role.
+
+    Examples
+    --------
+    >>> Model("gpt-4o", {"temperature": 1}, label="gpt-4o (t = 1)").shown
+    'gpt-4o (t = 1)'
+    """
 
     name: str
     params: Mapping[str, Any] = field(default_factory=lambda: dict(PAPER))
     by_condition: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    label: str = ""
+    system: str = "system"
     _made: dict[str, Params] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def shown(self) -> str:
+        """What the model is called in results."""
+        return self.label or self.name
 
     def under(self, condition: str) -> Params:
         """Return the parameters that hold under a condition."""
         if condition not in self._made:
-            self._made[condition] = Params({**self.params, **self.by_condition.get(condition, {})})
+            self._made[condition] = Params(merged(self.params, self.by_condition.get(condition, {})))
         return self._made[condition]
 
 
@@ -69,18 +86,25 @@ class Plan:
     """Gets each response and returns what follows, such as judging."""
     behind: tuple[Request, ...] = ()
     """A request for each model that `then` may ask, so that all are checked before the first call."""
-    _prompts: OrderedDict[tuple[str, str], Prompt] = field(
+    _prompts: OrderedDict[tuple[str, str, str], Prompt] = field(
         default_factory=OrderedDict, init=False, repr=False, compare=False
     )
 
-    def prompt(self, case: Case, condition: Condition, inputs: Mapping[str, Any] | None = None) -> Prompt:
+    def prompt(
+        self,
+        case: Case,
+        condition: Condition,
+        inputs: Mapping[str, Any] | None = None,
+        system: str = "system",
+    ) -> Prompt:
         """Return the messages for a case, made once for all models and samples."""
+        options: dict[str, Any] = {"max_side": self.max_side, "system": system}
         if inputs is not None:
-            return Prompt.of(build_messages(case, condition, inputs=inputs, max_side=self.max_side))
-        key = (case.id, condition.id)
+            return Prompt.of(build_messages(case, condition, inputs=inputs, **options))
+        key = (case.id, condition.id, system)
         made = self._prompts.get(key)
         if made is None:
-            made = Prompt.of(build_messages(case, condition, max_side=self.max_side))
+            made = Prompt.of(build_messages(case, condition, **options))
             self._prompts[key] = made
             if len(self._prompts) > KEPT_PROMPTS:
                 self._prompts.popitem(last=False)
@@ -112,7 +136,7 @@ class Plan:
 
         if then is None and self.then is not None:
             then = partial(_with_case, self.then, case)
-        prompt = self.prompt(case, condition, inputs)
+        prompt = self.prompt(case, condition, inputs, model.system)
         return Request(
             model.name,
             prompt.messages,
@@ -124,6 +148,7 @@ class Plan:
                 "case_id": case.id,
                 "condition": condition.id,
                 "template_sha256": condition.sha256,
+                "label": model.label or None,
                 **tags,
             },
             then,
@@ -151,8 +176,9 @@ class Plan:
             "condition": condition.id,
             "stage": name,
             "template_sha256": template.sha256,
+            "label": model.label or None,
         }
-        prompt = self.prompt(case, template, inputs)
+        prompt = self.prompt(case, template, inputs, model.system)
         return Request(model.name, prompt.messages, model.under(name), sample, tags, then, prompt)
 
 
@@ -193,6 +219,8 @@ def make_plan(
     ------
     UnknownName
         For a condition or stage that there is no template for.
+    SchemaError
+        If two models are called the same in results.
     """
     known = conditions(templates)
     steps = stages(templates)
@@ -210,13 +238,30 @@ def make_plan(
         return model if isinstance(model, Model) else Model(model, base)
 
     if isinstance(models, Mapping):
-        resolved = tuple(Model(name, {**base, **own}) for name, own in models.items())
+        resolved = tuple(Model(name, merged(base, own)) for name, own in models.items())
     else:
         resolved = tuple(full(model) for model in models)
+    different_names("models", [model.shown for model in resolved])
     helping = {name: full(model) for name, model in (helpers or {}).items()}
     return Plan(
         dataset, tuple(chosen), resolved, samples, steps, known, helping, max_side=max_side, then=then
     )
+
+
+def different_names(what: str, names: Sequence[str]) -> None:
+    """Refuse two rows of results with one name.
+
+    Raises
+    ------
+    SchemaError
+        Naming the first name that occurs twice.
+    """
+    twice = next((n for k, n in enumerate(names) if n in names[:k]), None)
+    if twice is not None:
+        raise SchemaError(
+            f"two {what} are called {twice!r} in results",
+            remedy=f'give one a label: {{ name = "{twice}", label = "{twice} (2)", params = {{ ... }} }}',
+        )
 
 
 def elicit(
@@ -335,8 +380,8 @@ def responses(cache: Cache, slots: set[tuple[str | None, ...]]) -> pl.DataFrame:
     import polars as pl
 
     frame = cache.frame().filter(pl.col("kind") == "elicit")
-    names = ["key", "kind", "dataset", "case_id", "condition", "stage", "subject"]
+    names = ["key", "kind", "dataset", "case_id", "condition", "stage", "subject", "label"]
     wanted = pl.DataFrame(sorted(slots, key=str), schema=dict.fromkeys(names, pl.String), orient="row")
     kept = frame.join(wanted, on=names, how="semi", nulls_equal=True, maintain_order="left")
     calls = schema("responses")
-    return calls.check(kept.select(list(calls.columns)))
+    return calls.check(by_label(kept).select(list(calls.columns)))

@@ -9,14 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icgkit.cache import Cache, Record
+from icgkit.elicit import Model
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.graph import Case, Constraint
-from icgkit.llm import Request, complete_many
+from icgkit.llm import Request, complete_many, merged
 from icgkit.llm_limits import Limits
 from icgkit.load import Dataset
 from icgkit.prompts import Condition, build_messages, judge_prompts
@@ -43,6 +44,8 @@ class Judge:
     frame: str
 
 
+TEMPLATES = {"leakage": ("leakage", "leakage_region"), "adversarial": ()}
+"""Templates of a kind of judging, where not the one of its name."""
 JUDGES: dict[str, Judge] = {
     j.id: j
     for j in (
@@ -111,7 +114,7 @@ def is_cut(text: str | None) -> bool:
 def judge_recall(
     responses: pl.DataFrame,
     dataset: Dataset,
-    judge: str,
+    judge: str | Model,
     *,
     cache: Cache,
     templates: str | Path | None = None,
@@ -129,8 +132,8 @@ def judge_recall(
         `no_response`.
     dataset : Dataset
         The cases with their nodes.
-    judge : str
-        Model as named to litellm.
+    judge : str or Model
+        Model as named to litellm, or one with a label and parameters of its own.
     cache : Cache
         Where the judge's calls are recorded, or replayed from.
     templates : path, optional
@@ -154,8 +157,9 @@ def judge_recall(
         In replay mode, for a call that is not recorded.
     """
     jobs = _jobs(responses, dataset, lambda case: case.constraint_nodes)
-    got = _run(jobs, JUDGES["recall"], judge, cache, templates, params, sample, limits, progress)
-    name = _named(judge, sample)
+    asked = as_model(judge, params)
+    got = _run(jobs, JUDGES["recall"], asked, cache, templates, sample, limits, progress)
+    name = judge_name(asked, "recall", templates, sample)
     rows = []
     for job, verdicts in zip(jobs, got, strict=True):
         for node_id in job.ids:
@@ -169,7 +173,7 @@ def judge_recall(
 def judge_plan(
     responses: pl.DataFrame,
     dataset: Dataset,
-    judge: str,
+    judge: str | Model,
     *,
     cache: Cache,
     selection: pl.DataFrame | None = None,
@@ -200,9 +204,11 @@ def judge_plan(
         return [n for n in case.constraint_nodes if n.id in chosen.get(case.id, ())]
 
     jobs = _jobs(responses, dataset, nodes)
-    got = _run(jobs, JUDGES["plan"], judge, cache, templates, params, sample, limits, progress)
+    asked = as_model(judge, params)
+    got = _run(jobs, JUDGES["plan"], asked, cache, templates, sample, limits, progress)
+    name = judge_name(asked, "plan", templates, sample)
     rows = [
-        _call_key(job.row) | verdicts[i] | {"node_id": i, "judge": _named(judge, sample)}
+        _call_key(job.row) | verdicts[i] | {"node_id": i, "judge": name}
         for job, verdicts in zip(jobs, got, strict=True)
         for i in job.ids
     ]
@@ -243,7 +249,7 @@ def extract_proposals(responses: pl.DataFrame) -> Extracted:
 def judge_precision(
     responses: pl.DataFrame,
     dataset: Dataset,
-    judge: str,
+    judge: str | Model,
     *,
     cache: Cache,
     templates: str | Path | None = None,
@@ -264,9 +270,11 @@ def judge_precision(
         items = read.get(tuple(_call_key(row).values()))
         if items:
             jobs.append(_precision_job(row, dataset[row["case_id"]], items))
-    got = _run(jobs, JUDGES["precision"], judge, cache, templates, params, sample, limits, progress)
+    asked = as_model(judge, params)
+    got = _run(jobs, JUDGES["precision"], asked, cache, templates, sample, limits, progress)
+    name = judge_name(asked, "precision", templates, sample)
     rows = [
-        _call_key(job.row) | verdicts[i] | {"item": int(i), "judge": _named(judge, sample)}
+        _call_key(job.row) | verdicts[i] | {"item": int(i), "judge": name}
         for job, verdicts in zip(jobs, got, strict=True)
         for i in job.ids
     ]
@@ -306,8 +314,33 @@ def _call_key(row: Mapping[str, Any]) -> dict[str, Any]:
     return {k: row[k] for k in schema("responses").key}
 
 
-def _named(judge: str, sample: int) -> str:
-    return judge if sample == 0 else f"{judge}#{sample}"
+def as_model(judge: str | Model, params: Mapping[str, Any] | None = None) -> Model:
+    """Return a judge as a model with parameters: temperature 0 and 4,096 tokens where none are given."""
+    if isinstance(judge, Model):
+        return judge if params is None else replace(judge, params=merged(judge.params, params))
+    return Model(judge, params or PARAMS)
+
+
+def judge_name(judge: str | Model, kind: str, templates: str | Path | None = None, sample: int = 0) -> str:
+    """Return the name under which a judge's verdicts stand.
+
+    It is the label, or the model's name, with the first eight digits of the template's hash where
+    the words are not the shipped ones: a judge asked otherwise is another judge.
+
+    Examples
+    --------
+    >>> judge_name("gpt-4o", "recall"), judge_name("gpt-4o", "recall", sample=1)
+    ('gpt-4o', 'gpt-4o#1')
+    """
+    asked = as_model(judge)
+    name = asked.shown
+    if templates is not None and not asked.label:
+        own, shipped = judge_prompts(templates), judge_prompts()
+        used = [own[t].sha256 for t in TEMPLATES.get(kind, (kind,)) if t in own]
+        if used != [shipped[t].sha256 for t in TEMPLATES.get(kind, (kind,)) if t in shipped]:
+            digest = used[0] if len(used) == 1 else hashlib.sha256("".join(used).encode()).hexdigest()
+            name += f"@{digest[:8]}"
+    return name if sample == 0 else f"{name}#{sample}"
 
 
 def _jobs(
@@ -336,10 +369,9 @@ def _node_inputs(case: Case, text: str) -> Callable[[Sequence[str]], dict[str, A
 def _run(
     jobs: list[_Job],
     kind: Judge,
-    judge: str,
+    judge: Model,
     cache: Cache,
     templates: str | Path | None,
-    params: Mapping[str, Any] | None,
     sample: int,
     limits: Limits | None,
     progress: bool,
@@ -359,8 +391,7 @@ def _run(
     for attempt in (0, 1):
         # The second try asks about the missing nodes only, and is a call of its own.
         calls = [
-            _request(jobs[k], ids, kind, template, judge, params or PARAMS, 2 * sample + attempt)
-            for k, ids in todo.items()
+            _request(jobs[k], ids, kind, template, judge, 2 * sample + attempt) for k, ids in todo.items()
         ]
         records = complete_many(calls, cache=cache, limits=limits, progress=progress and attempt == 0)
         for (k, ids), record in zip(list(todo.items()), records, strict=True):
@@ -396,7 +427,7 @@ def first_request(
     kind: str,
     row: Mapping[str, Any],
     case: Case,
-    judge: str,
+    judge: str | Model,
     *,
     params: Mapping[str, Any] | None = None,
     templates: str | Path | None = None,
@@ -418,7 +449,7 @@ def first_request(
     if job is None:
         return None
     template = judge_prompts(templates)[kind]
-    return _request(job, job.ids, JUDGES[kind], template, judge, params or PARAMS, 0)
+    return _request(job, job.ids, JUDGES[kind], template, as_model(judge, params), 0)
 
 
 def _request(
@@ -426,8 +457,7 @@ def _request(
     ids: Sequence[str],
     kind: Judge,
     template: Condition,
-    judge: str,
-    params: Mapping[str, Any],
+    judge: Model,
     sample: int,
 ) -> Request:
     inputs = {"instruction": job.case.instruction, **job.inputs(ids)}
@@ -440,5 +470,7 @@ def _request(
         "subject": job.row["key"],
         "subject_model": job.row["model"],
         "template_sha256": template.sha256,
+        "label": judge.label or None,
     }
-    return Request(judge, build_messages(job.case, template, inputs=inputs), params, sample, tags)
+    messages = build_messages(job.case, template, inputs=inputs, system=judge.system)
+    return Request(judge.name, messages, judge.under(kind.id), sample, tags)

@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icgkit.cache import Cache
+from icgkit.elicit import Model, different_names
 from icgkit.errors import SchemaError, UnknownName
-from icgkit.judges import JUDGES, judge_plan, judge_precision, judge_recall
-from icgkit.load import Dataset, load_dataset, load_responses
+from icgkit.identity import dataset_of, note_judges
+from icgkit.judges import JUDGES, judge_name, judge_plan, judge_precision, judge_recall
+from icgkit.load import Dataset, load_responses
 from icgkit.paths import named_folder
 from icgkit.planning_set import marked_constraints
 from icgkit.prompts import conditions
 from icgkit.schemas import schema
-from icgkit.untrusted import toml_table
+from icgkit.study import JudgeEntry, Study
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,9 +28,9 @@ PRECISION = ("icg_self", "nl_self")
 
 def judge_cache(
     cache: str | Path,
-    judges: Sequence[str] = PRIMARY,
+    judges: Sequence[str | JudgeEntry] = PRIMARY,
     *,
-    kinds: Sequence[str] = ("recall",),
+    kinds: Sequence[str] = (),
     dataset: str | Path = "",
     only: Iterable[str] = (),
     templates: str | Path | None = None,
@@ -41,11 +43,13 @@ def judge_cache(
     ----------
     cache : str or path
         Name below `data/cache/`, or a folder.
-    judges : sequence of str
-        Models as named to litellm. Verdicts of other judges stay in the file; those of the same
-        judge on the same responses are replaced.
+    judges : sequence of str or JudgeEntry
+        Models as named to litellm, or entries of a study (`Study.read(file).judges`) with a label
+        and parameters of their own. Verdicts of other judges stay in the file; those of the same
+        judge on the same responses are replaced. A judge with other words is another judge, see
+        `icgkit.judges.judge_name`.
     kinds : sequence of str
-        Of `JUDGES`. `adversarial` reads labels and calls nobody; `leakage` asks about the
+        Of `JUDGES`; by default those of each entry, recall for a name. `adversarial` reads labels and calls nobody; `leakage` asks about the
         dataset's reasons.
     dataset : str or path, optional
         Instead of the one that run.toml names.
@@ -71,31 +75,46 @@ def judge_cache(
         if kind not in JUDGES:
             raise UnknownName.among("kind of judging", kind, JUDGES)
     folder = named_folder("cache", cache)
-    data = load_dataset(dataset or _dataset_of(folder))
+    data = dataset_of(folder, dataset)
     store = Cache(folder)
     wanted = set(only)
+    entries = [j if isinstance(j, JudgeEntry) else JudgeEntry(name=j) for j in judges]
+    asked = [(j.model(), tuple(kinds) or j.kinds) for j in entries]
+    every = [k for k in JUDGES if any(k in own for _, own in asked)]
+    for kind in every:
+        names = [judge_name(model, kind, templates) for model, own in asked if kind in own]
+        different_names(f"judges of {kind}", names)
+    note_judges(folder, data, asked, templates, write=False)
     out = {}
-    for kind in kinds:
-        new = _judge(kind, judges, store, data, wanted, templates, progress)
+    for kind in every:
+        chosen = [model for model, own in asked if kind in own]
+        new = _judge(kind, chosen, store, data, wanted, templates, progress)
         out[JUDGES[kind].frame] = merge_verdicts(
             folder / f"{JUDGES[kind].frame}.parquet", JUDGES[kind].frame, new
         )
+    note_judges(folder, data, asked, templates)
     if pack:
         store.pack()
     return out
 
 
-def _dataset_of(folder: Path) -> str:
-    path = folder / "run.toml"
-    name = toml_table(path.read_bytes(), str(path)).get("dataset") if path.is_file() else None
-    if not name:
-        raise SchemaError(f"{path} names no dataset", remedy="say which with --dataset")
-    return str(name)
+def judges_of(study: str | Path) -> tuple[tuple[JudgeEntry, ...], str | None]:
+    """Return the judges of a study file, and its folder of templates.
+
+    Raises
+    ------
+    SchemaError
+        If it names none.
+    """
+    found = Study.read(study)
+    if not found.judges:
+        raise SchemaError(f"study file {study} names no judges", remedy='add judges = ["..."]')
+    return found.judges, found.templates
 
 
 def _judge(
     kind: str,
-    judges: Sequence[str],
+    judges: Sequence[Model],
     store: Cache,
     data: Dataset,
     only: set[str],

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icgkit.cache import Cache
+from icgkit.elicit import Model
 from icgkit.graph import Case, Constraint
-from icgkit.judges import PARAMS
+from icgkit.judges import as_model, judge_name
 from icgkit.llm import Request, complete_many
 from icgkit.llm_limits import Limits
 from icgkit.load import Dataset
@@ -26,10 +27,10 @@ _MATCHES = ("match", "partial", "none")
 
 def probe_leakage(
     dataset: Dataset,
-    model: str,
+    model: str | Model,
     *,
     cache: Cache,
-    judge: str | None = None,
+    judge: str | Model | None = None,
     forms: Sequence[str] = FORMS,
     templates: str | Path | None = None,
     params: Mapping[str, Any] | None = None,
@@ -42,7 +43,7 @@ def probe_leakage(
     ----------
     dataset : Dataset
         Nodes without an anonymised reason are left out of form `anon`.
-    model : str
+    model : str or Model
         Who guesses.
     cache : Cache
         Where the calls are recorded, or replayed from.
@@ -57,6 +58,8 @@ def probe_leakage(
         Schema `leakage`. A guess that cannot be read, or names no subtype, is null.
     """
     known = judge_prompts(templates)
+    guesser = as_model(model, params)
+    comparer = guesser if judge is None else as_model(judge, params)
     jobs = [
         (case, node, form, text)
         for case in dataset
@@ -66,7 +69,7 @@ def probe_leakage(
     ]
     guesses = complete_many(
         [
-            _request(case, node, model, known["leakage"], {"reason": text}, params, form=form)
+            _request(case, node, guesser, known["leakage"], {"reason": text}, form=form)
             for case, node, form, text in jobs
         ],
         cache=cache,
@@ -80,9 +83,9 @@ def probe_leakage(
     compared = complete_many(
         [
             _request(
-                jobs[k][0], jobs[k][1], judge or model, known["leakage_region"],
+                jobs[k][0], jobs[k][1], comparer, known["leakage_region"],
                 {"region": jobs[k][1].region, "guess": " ".join(read[k]["region"].split())[:300]},
-                params, form=jobs[k][2], subject=guesses[k].key,
+                form=jobs[k][2], subject=guesses[k].key,
             )
             for k in asked
         ],
@@ -100,7 +103,7 @@ def probe_leakage(
                 "dataset": case.dataset,
                 "case_id": case.id,
                 "node_id": node.id,
-                "model": model,
+                "model": judge_name(guesser, "leakage", templates),
                 "form": form,
                 "category": node.category.id,
                 "subtype": node.subtype,
@@ -125,13 +128,12 @@ def _match(text: str | None) -> str | None:
 def _request(
     case: Case,
     node: Constraint,
-    model: str,
+    model: Model,
     template: Condition,
     inputs: dict[str, Any],
-    params: Mapping[str, Any] | None,
     **tags: Any,
 ) -> Request:
-    messages = build_messages(case, template, inputs=inputs)
+    messages = build_messages(case, template, inputs=inputs, system=model.system)
     base = {
         "kind": "judge",
         "dataset": case.dataset,
@@ -139,5 +141,6 @@ def _request(
         "stage": template.id,
         "template_sha256": template.sha256,
         "node_id": node.id,
+        "label": model.label or None,
     }
-    return Request(model, messages, params or PARAMS, 0, base | tags)
+    return Request(model.name, messages, model.under("leakage"), 0, base | tags)

@@ -31,7 +31,11 @@ TRANSPORT = ("api_key", "api_key_env", "headers_env", "timeout", "num_retries", 
 """Parameters that do not change what is asked, and never enter a key or a record."""
 REDO = frozenset({"error", "empty"})
 """Statuses that the next run tries again."""
-_TAGS = ("kind", "dataset", "case_id", "condition", "stage", "subject", "subject_model", "template_sha256")
+UNSET = "unset"
+"""Value of a parameter that takes it out again: TOML has no null."""
+_TAGS = (
+    "kind", "dataset", "case_id", "condition", "stage", "subject", "subject_model", "template_sha256", "label",
+)  # fmt: skip
 WOUND_UP = "stopped; every answer that was in flight is recorded, run again to go on"
 GIVEN_UP = (
     "given up: answers that were in flight are lost and may have been paid (spending.jsonl counts them); "
@@ -68,7 +72,7 @@ class Request:
         Index of a repeat; each index is a call of its own.
     tags : mapping
         What the call is for: kind, dataset, case_id, condition, stage, subject, subject_model,
-        template_sha256. Others are kept as JSON.
+        template_sha256; `label` is what the model is called in results. Others are kept as JSON.
     then : callable, optional
         Gets the record, made or replayed, and returns the requests that build on it (the next
         step of a chain, a judge); they are made in the same run.
@@ -134,6 +138,7 @@ class Addressed:
             tag("condition", ""),
             tag("stage"),
             tag("subject"),
+            tag("label"),
         )
 
 
@@ -172,6 +177,20 @@ def sent_params(params: Mapping[str, Any]) -> dict[str, Any]:
             "a key among the parameters of a model", remedy="name its environment variable as api_key_env"
         )
     return {k: v for k, v in params.items() if k not in TRANSPORT and k not in ("api_base", "base_url")}
+
+
+def merged(*layers: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay parameters over each other; a value of "unset" (or None) takes one out.
+
+    Examples
+    --------
+    >>> merged({"temperature": 0, "max_tokens": 9}, {"temperature": "unset"})
+    {'max_tokens': 9}
+    """
+    whole: dict[str, Any] = {}
+    for layer in layers:
+        whole.update(layer)
+    return {k: v for k, v in whole.items() if v is not None and v != UNSET}
 
 
 class Params(dict[str, Any]):
@@ -254,6 +273,7 @@ def record_for(asked: Addressed, **answer: Any) -> Record:
         sample=request.sample,
         stage=tags.get("stage"),
         subject=tags.get("subject"),
+        label=tags.get("label"),
         subject_model=tags.get("subject_model"),
         template_sha256=tags.get("template_sha256"),
         prompt_sha256=asked.prompt.sha256,

@@ -524,6 +524,7 @@ def _purpose(asked: Addressed) -> dict[str, Any]:
         "condition",
         "stage",
         "subject",
+        "label",
         "subject_model",
         "template_sha256",
         "extra",

@@ -278,9 +278,16 @@ def load_responses(
     if dataset is not None:
         frame = frame.filter(pl.col("dataset") == dataset)
     wanted = schema("responses")
-    latest = frame.sort("created", nulls_last=False, maintain_order=True)
+    latest = by_label(frame).sort("created", nulls_last=False, maintain_order=True)
     kept = latest.unique(wanted.key, keep="last", maintain_order=True).sort(wanted.key)
     return wanted.check(kept.select(list(wanted.columns)))
+
+
+def by_label(calls: pl.DataFrame) -> pl.DataFrame:
+    """Return recorded calls with the model's label, where it has one, as its name."""
+    import polars as pl
+
+    return calls.with_columns(model=pl.coalesce("label", "model"))
 
 
 def load_judgments(cache: str | Path) -> pl.DataFrame:

@@ -8,7 +8,6 @@ import json
 import os
 import platform
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from icgkit.errors import CallError, SchemaError, UnknownName
+from icgkit.identity import dataset_folder
 from icgkit.load import sha256_of
 from icgkit.paths import named_folder, project_root
 from icgkit.reached import Code
@@ -294,10 +294,8 @@ class Fingerprint:
             if not folder.is_dir():
                 continue
             yield folder
-            run = folder / "run.toml"
-            dataset = tomllib.loads(run.read_text(encoding="utf-8")).get("dataset") if run.is_file() else None
-            if isinstance(dataset, str):
-                yield from (f for f in (self.root / "data" / "cases" / dataset, Path(dataset)) if f.is_dir())
+            if (folder / "run.toml").is_file() and (cases := dataset_folder(folder)) is not None:
+                yield cases
 
     def _folder(self, folder: Path) -> str:
         if folder not in self._folders:

@@ -26,6 +26,7 @@ from icgkit.taxonomy import CATEGORIES, SUBTYPES
 
 FAMILIES = ("core", "oracle", "decomposition", "format", "assisted", "planning", "two_stage", "stage")
 OUTPUTS = ("text", "json", "markdown")
+SYSTEM = ("system", "user")
 NEEDS: dict[str, Callable[[Case], bool]] = {
     "nodes": lambda case: bool(case.constraint_nodes),
     "inter": lambda case: bool(case.inter_constraints),
@@ -37,7 +38,7 @@ NEEDS: dict[str, Callable[[Case], bool]] = {
     ),
 }
 _HERE = Path(__file__).parent / "templates"
-_REQUIRED = ("label", "short", "order", "family", "inputs", "output", "system")
+_REQUIRED = ("label", "short", "order", "family", "inputs", "output")
 _ENV = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=False)
 
 Message = dict[str, Any]
@@ -151,7 +152,7 @@ def read_condition(path: Path) -> Condition:
         stage=meta.get("stage", "single"),
         inputs=tuple(meta["inputs"]),
         output=meta["output"],
-        system=str(meta["system"]).strip(),
+        system=str(meta.get("system") or "").strip(),
         body=parts[2].strip(),
         needs=tuple(meta.get("needs", ())),
         image=bool(meta.get("image", True)),
@@ -243,6 +244,7 @@ def build_messages(
     templates: str | Path | None = None,
     inputs: Mapping[str, Any] | None = None,
     max_side: int = MAX_SIDE,
+    system: str = "system",
 ) -> list[Message]:
     """Build the chat messages (OpenAI form) for a case under a condition.
 
@@ -258,11 +260,15 @@ def build_messages(
         Values that come from earlier stages (transcript, constraints ...).
     max_side : int
         Longest image edge in pixels.
+    system : {"system", "user"}
+        Where the system text goes: into a message of its own, or before the user's text, for a
+        model without that role.
 
     Returns
     -------
     list of dict
-        A system message and a user message; the image is a data URL, before the text.
+        A system message, if there is a system text, and a user message; the image is a data URL,
+        before the text.
 
     Raises
     ------
@@ -291,14 +297,19 @@ def build_messages(
                 remedy="multi-step conditions get it from an earlier stage: use icgkit.elicit",
             )
     try:
-        system = _template(told.system).render(shown)
+        before = _template(told.system).render(shown).strip()
         text = _template(told.body).render(shown)
     except TemplateError as exc:
         raise SchemaError(
             f"condition {told.id}: {exc}", allowed=told.inputs, remedy="list the field under inputs"
         ) from None
+    if system not in SYSTEM:
+        raise SchemaError("where the system text goes", got=system, allowed=SYSTEM)
+    if before and system == "user":
+        before, text = "", f"{before}\n\n{text}"
     content: list[dict[str, Any]] = [{"type": "text", "text": text}]
     if told.image:
         image = prepare(case.image_path, max_side)
         content.insert(0, {"type": "image_url", "image_url": {"url": image.data_url}})
-    return [{"role": "system", "content": system}, {"role": "user", "content": content}]
+    first = [{"role": "system", "content": before}] if before else []
+    return [*first, {"role": "user", "content": content}]

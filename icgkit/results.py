@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from icgkit.errors import SchemaError, UnknownName
-from icgkit.load import Dataset, load_dataset
+from icgkit.errors import UnknownName
+from icgkit.identity import dataset_of, read_run
+from icgkit.load import Dataset
 from icgkit.paths import named_folder
-from icgkit.untrusted import toml_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -317,19 +317,16 @@ def load_results(
     UnknownName
         If there is no such cache or dataset.
     SchemaError
-        If run.toml names no dataset and none is given.
+        If run.toml names no dataset and none is given, or the dataset's cases are others than those
+        that the cache was made with.
     """
     folder = named_folder("cache", cache)
-    path = folder / "run.toml"
-    meta = toml_table(path.read_bytes(), str(path)) if path.is_file() else {}
-    which = dataset or meta.get("dataset")
-    if not which:
-        raise SchemaError(f"{path} names no dataset", remedy="give dataset=")
+    meta = read_run(folder)
     return Results(
-        Path(cache).name,
+        folder.name,
         folder,
         meta,
-        load_dataset(which),
+        dataset_of(folder, dataset),
         judge or meta.get("primary_judge", "offline/judge"),
         cluster,
     )

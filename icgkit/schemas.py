@@ -235,6 +235,7 @@ SCHEMAS: dict[str, Schema] = {
                 "params": Column("String", "effective parameters, a JSON object"),
                 "endpoint": Column("String", "base address of the server", "the provider's own"),
                 "extra": Column("String", "further tags, a JSON object", "none"),
+                "label": Column("String", "what the model is called in results", "its name"),
             },
         ),
         Schema(

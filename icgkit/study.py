@@ -12,6 +12,8 @@ from icgkit.cache import Cache, Mode
 from icgkit.elicit import PAPER, Model, Plan, make_plan
 from icgkit.errors import SchemaError
 from icgkit.images import MAX_SIDE
+from icgkit.judges import PARAMS as JUDGE_PARAMS
+from icgkit.llm import merged
 from icgkit.llm_limits import Limits
 from icgkit.load import Dataset, load_dataset
 from icgkit.paths import folder_of, is_path
@@ -26,19 +28,31 @@ class _Part(BaseModel):
 
 
 class ModelEntry(_Part):
-    """A model; `params` add to those of the study, `conditions.<id>` to these under one condition."""
+    """A model; `params` add to those of the study, `conditions.<id>` to these under one condition.
+
+    `label` is what it is called in results; a parameter with the value "unset" is taken out;
+    `system = "user"` is for a model without a system role.
+    """
 
     name: Annotated[str, Field(min_length=1)]
+    label: str = ""
+    system: Literal["system", "user"] = "system"
     params: dict[str, Any] = {}
     conditions: dict[str, dict[str, Any]] = {}
 
 
 class JudgeEntry(_Part):
-    """A judge: a model and what it marks."""
+    """A judge: a model and what it marks; `label` and `system` as those of a model."""
 
     name: Annotated[str, Field(min_length=1)]
+    label: str = ""
     kinds: tuple[JudgeKind, ...] = ("recall",)
     params: dict[str, Any] = {}
+    system: Literal["system", "user"] = "system"
+
+    def model(self) -> Model:
+        """Return the judge as the model that is asked."""
+        return Model(self.name, merged(JUDGE_PARAMS, self.params), label=self.label, system=self.system)
 
 
 class Subset(_Part):
@@ -153,7 +167,8 @@ class Study(_Part):
         """Resolve the names of the study."""
 
         def full(entry: ModelEntry) -> Model:
-            return Model(entry.name, {**self.params, **entry.params}, entry.conditions)
+            own = {**self.params, **entry.params}  # what is "unset" here may be set under a condition
+            return Model(entry.name, own, entry.conditions, entry.label, entry.system)
 
         return make_plan(
             dataset or self.cases(),

@@ -46,17 +46,19 @@ def run_batch(study: Study, *, cache: Cache | None = None) -> str:
     CallError
         If a model's provider has no batches in the OpenAI form, or a submission was cut off.
     """
-    from icgkit.study_run import judging_plan, write_run_toml
+    from icgkit.identity import describe, note_run
+    from icgkit.study_run import judging_plan
 
     cache = cache or study.open_cache()
     plan = judging_plan(study)
+    describe(study, plan, cache.folder)
     collected, waiting = collect(cache, _ways(study, plan))
     todo = [a for a in _missing(plan, cache, frozenset(study.redo)) if a.key not in waiting]
     if todo:
         wanted = {str(a.request.tags.get("case_id")) for a in todo}
         check_all(case for case in plan.dataset if case.id in wanted)
         check_models([*todo, *map(address, plan.behind)])
-        write_run_toml(study, cache.folder, plan.dataset.name)
+        note_run(study, plan, cache.folder)
         submit(todo, cache)
     lines = [
         f"{collected} answers collected, {len(waiting)} still with the provider, {len(todo)} submitted now"
@@ -71,10 +73,8 @@ Ways = Mapping[tuple[str, str | None], Request]
 
 def _ways(study: Study, plan: Plan) -> Ways:
     """Return a request for every model of a study and its address, to open lanes by."""
-    from icgkit.study_run import judge_params
-
-    asked = [(m.name, m.params) for m in (*plan.models, *plan.helpers.values())]
-    asked += [(j.name, judge_params(j)) for j in study.judges]
+    models = [*plan.models, *plan.helpers.values(), *(j.model() for j in study.judges)]
+    asked = [(m.name, m.under(condition.id)) for m in models for condition in plan.conditions]
     return {(name, endpoint_of(name, params)): Request(name, [], params) for name, params in asked}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -10,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icgkit.cache import Cache, Record
-from icgkit.elicit import Plan, responses, run_plan
+from icgkit.elicit import Plan, different_names, responses, run_plan
 from icgkit.estimate import Survey, survey
 from icgkit.graph import Case
+from icgkit.identity import describe, note_run
 from icgkit.images import check_all
+from icgkit.judges import JUDGES, judge_name
 from icgkit.judging import marks
 from icgkit.llm import PICTURE, Addressed, Request, address
 from icgkit.llm_prices import most_output
@@ -114,8 +115,8 @@ def run(
     """
     study = as_study(study)
     cache = cache or study.open_cache()
-    dataset = study.cases()
-    plan = judging_plan(study, dataset)
+    plan = judging_plan(study)
+    describe(study, plan, cache.folder)
     limits = study.limits.limits()
     if budget is not None:
         limits = replace(limits, budget=budget)
@@ -124,7 +125,7 @@ def run(
         for note in dict.fromkeys(f"{r.model}: {note}" for r in routes for note in r.notes):
             print(note, file=sys.stderr)
         if cache.mode == "record":
-            write_run_toml(study, cache.folder, dataset.name)
+            note_run(study, plan, cache.folder)
 
     slots, summary = run_plan(plan, cache, limits=limits, redo=study.redo, progress=progress, ready=ready)
     frame = responses(cache, slots)
@@ -141,10 +142,13 @@ def judging_plan(study: Study, dataset: Dataset | None = None) -> Plan:
     plan = study.plan(dataset)
     if not study.judges:
         return plan
+    for kind in JUDGES:
+        names = [judge_name(j.model(), kind, study.templates) for j in study.judges if kind in j.kinds]
+        different_names(f"judges of {kind}", names)
     shown = judge_prompts(study.templates)
     behind = [
         Request(
-            j.name, PICTURE if any(shown[k].image for k in j.kinds if k in shown) else [], judge_params(j)
+            j.name, PICTURE if any(shown[k].image for k in j.kinds if k in shown) else [], j.model().under("")
         )
         for j in study.judges
     ]
@@ -171,6 +175,7 @@ def estimate(study: Study | str | Path | dict[str, Any], *, cache: Cache | None 
     study = as_study(study)
     cache = cache or study.open_cache()
     plan = judging_plan(study)
+    describe(study, plan, cache.folder)
     found = survey(plan, cache, frozenset(study.redo), _judge_calls(study, plan) if study.judges else None)
     if found.missing:
         check_all(case for case in plan.dataset if case.id in found.missing_cases)
@@ -185,7 +190,7 @@ def _judge_calls(study: Study, plan: Plan) -> Callable[[Addressed], list[tuple[s
         condition = chosen.get(str(asked.request.tags.get("condition")))
         if condition is None or asked.request.tags.get("kind") != "elicit":
             return []
-        most = {j.name: most_output({**study.params, **j.params}) for j in study.judges}
+        most = {j.name: most_output(j.model().under("")) for j in study.judges}
         return [(j.name, JUDGE_TOKENS, most[j.name]) for j in study.judges for _ in kinds_for(j, condition)]
 
     return calls
@@ -196,16 +201,18 @@ def _judging(study: Study, plan: Plan) -> Callable[[Record, Case], Iterable[Requ
     from icgkit import judges
 
     chosen = {c.id: c for c in plan.conditions}
+    asked = [(j, j.model()) for j in study.judges]
     selected = _selected(study) if any("plan" in j.kinds for j in study.judges) else {}
 
     def then(record: Record, case: Case) -> Iterable[Request]:
         if record.status != "ok" or not record.text or record.condition not in chosen:
             return
         row = {name: getattr(record, name) for name in schema("responses").columns}
-        for judge in study.judges:
+        row["model"] = record.label or record.model
+        for judge, model in asked:
             for kind in kinds_for(judge, chosen[record.condition]):
                 request = judges.first_request(
-                    kind, row, case, judge.name, params=judge_params(judge), templates=study.templates,
+                    kind, row, case, model, templates=study.templates,
                     only=selected.get(case.id, ()) if kind == "plan" else None,
                 )  # fmt: skip
                 if request is not None:
@@ -218,13 +225,6 @@ def _selected(study: Study) -> dict[str, tuple[str, ...]]:
     """Return the nodes that plans are marked on, by case: those of the whole dataset, whatever the subset."""
     rows = marked_constraints(load_dataset(study.dataset)).group_by("case_id").agg("node_id")
     return {case_id: tuple(nodes) for case_id, nodes in rows.iter_rows()}
-
-
-def judge_params(judge: JudgeEntry) -> dict[str, Any]:
-    """Return the parameters of a judge's calls."""
-    from icgkit.judges import PARAMS
-
-    return {**PARAMS, **judge.params}
 
 
 def judge_all(study: Study, frame: pl.DataFrame, cache: Cache) -> dict[str, pl.DataFrame]:
@@ -250,9 +250,8 @@ def judge_all(study: Study, frame: pl.DataFrame, cache: Cache) -> dict[str, pl.D
                 marked = work[kind](
                     mine,
                     dataset,
-                    judge.name,
+                    judge.model(),
                     cache=cache,
-                    params=judge_params(judge),
                     templates=study.templates,
                     limits=study.limits.limits(),
                     progress=False,
@@ -264,30 +263,6 @@ def judge_all(study: Study, frame: pl.DataFrame, cache: Cache) -> dict[str, pl.D
         if cache.mode == "record":
             merge_verdicts(cache.folder / f"{name}.parquet", name, verdicts)
     return frames
-
-
-def write_run_toml(study: Study, folder: Path, dataset: str) -> None:
-    """Describe a cache folder: what was asked of whom; keys are not among it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    from icgkit import __version__
-
-    def listed(values: Iterable[str]) -> str:
-        return "[" + ", ".join(json.dumps(v) for v in values) + "]"
-
-    lines = [
-        "# Written by `icgkit run`.",
-        f"dataset = {json.dumps(dataset)}",
-        "simulated = false",
-        f"models = {listed(m.name for m in study.models)}",
-        f"conditions = {listed(study.conditions)}",
-        f"samples = {study.samples}",
-        f"params = {json.dumps(json.dumps(study.params, sort_keys=True))}",
-        f"icgkit = {json.dumps(__version__)}",
-    ]
-    if study.judges:
-        lines.insert(3, f"primary_judge = {json.dumps(study.judges[0].name)}")
-        lines.insert(4, f"judges = {listed(j.name for j in study.judges)}")
-    (folder / "run.toml").write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
 
 def from_options(
