@@ -10,15 +10,13 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from icgkit import keys
 from icgkit.errors import IcgError
 from icgkit.load import load_dataset, sha256_of
 from icgkit.paths import project_root
 
 CHECKSUMS = "CHECKSUMS.sha256"
 """File in `data/`, in the form of sha256sum."""
-KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "DEEPSEEK_API_KEY", "OPENROUTER_API_KEY")
-"""Keys whose presence is reported, never their value."""
-
 Status = Literal["ok", "note", "broken"]
 
 
@@ -212,6 +210,34 @@ def _checksums(root: Path) -> Iterator[Finding]:
 
 
 def _keys() -> Iterator[Finding]:
-    set_here = [name for name in KEYS if os.environ.get(name)]
-    detail = "set: " + ", ".join(set_here) if set_here else "none set; reference baselines need none"
-    yield Finding("Keys", "in the environment", "ok", detail)
+    """Say which providers have a key or an address, where it comes from, and never what the key is."""
+    file = Path.cwd() / ".env"
+    try:
+        said = keys.in_env(file)
+    except IcgError as exc:
+        said = {}
+        yield Finding("Keys and addresses", ".env", "broken", str(exc))
+    found = False
+    for provider in keys.known_providers():
+        held = next((n for n in keys.key_names(provider) if os.environ.get(n) or said.get(n)), None)
+        address = next((n for n in keys.address_names(provider) if os.environ.get(n)), None)
+        if held or address:
+            found = True
+            part = f"key in {held}" + ("" if os.environ.get(held) else f" of {file}") if held else "no key"
+            status: Status = "ok"
+            if address:
+                where = os.environ[address]
+                try:
+                    keys.refuse_secrets(provider, {}, where)
+                except IcgError as exc:
+                    where, status = f"an address that is refused: {exc.what}", "broken"
+                part += f", {address}: {where}"
+            elif keys.usual_address(provider):
+                part += f", no address (set {keys.address_names(provider)[0]}, or api_base in a study)"
+            yield Finding("Keys and addresses", provider, status, part)
+    if not found:
+        text = "none set; needed only to call paid models (environment, or .env where you run icgkit)"
+        yield Finding("Keys and addresses", "providers", "note", text)
+    if other := [n for n in said if n not in keys.known_keys()]:
+        text = f"not read, no keys of a known provider: {', '.join(map(ascii, other[:5]))}"
+        yield Finding("Keys and addresses", ".env", "note", text)

@@ -117,19 +117,11 @@ def load_env(path: str | Path | None = None, also: Iterable[str] = ()) -> list[s
     list of str
         Names that were set.
     """
-    from dotenv import dotenv_values
-
     file = Path(path) if path else Path.cwd() / ".env"
-    if not file.is_file():
-        return []
-    try:
-        text = io.StringIO(read_file(file, limit=1 << 20).decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise CallError(f"{file} is not UTF-8") from None
     allowed = known_keys() | set(also)
     found: list[str] = []
     ignored: list[str] = []
-    for name, value in dotenv_values(stream=text, interpolate=False).items():
+    for name, value in in_env(file).items():
         if name not in allowed:
             ignored.append(name)
         elif value and name not in os.environ:
@@ -143,6 +135,19 @@ def load_env(path: str | Path | None = None, also: Iterable[str] = ()) -> list[s
     if said:
         print(said.strip(), file=sys.stderr)
     return found
+
+
+def in_env(file: Path) -> dict[str, str | None]:
+    """Return what a `.env` file says, nothing if there is none; no variable is set."""
+    from dotenv import dotenv_values
+
+    if not file.is_file():
+        return {}
+    try:
+        text = io.StringIO(read_file(file, limit=1 << 20).decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise CallError(f"{file} is not UTF-8") from None
+    return dict(dotenv_values(stream=text, interpolate=False))
 
 
 _told: set[tuple[Any, ...]] = set()

@@ -136,6 +136,9 @@ class StraightLane:
         try:
             raw = json.loads(got)
         except ValueError as exc:
+            if got.lstrip()[:6] in (b"data: ", b"event:"):
+                raise Failed("the server answers in a stream, and replies are read whole: switch it off there",
+                             passing=False, status=404, reached=True) from None  # fmt: skip
             raise Failed(f"reply is not JSON: {exc}", passing=True, reached=True) from None
         if not isinstance(raw, dict):
             raise Failed("reply is not a JSON object", passing=True, reached=True)

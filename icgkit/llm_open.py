@@ -213,7 +213,18 @@ def open_lane(asked: Addressed, limits: Limits, *, need_key: bool = True) -> Lan
         )
     litellm = load_litellm()
     effective = _effective(litellm, route.sent_as, route.provider, params, request.model)
+    if params.get("stream"):
+        raise CallError(
+            f"model {request.model}: stream",
+            got=params["stream"],
+            remedy="leave it out: replies are read whole",
+        )
     if route.provider in OPENAI_FORM and _plain(litellm, route.sent_as, route.provider):
+        if route.named and (route.address or "").endswith("/completions"):
+            raise CallError(
+                f"model {request.model}: api_base", got=route.address,
+                remedy="leave out what comes after /v1: /chat/completions is added",
+            )  # fmt: skip
         return StraightLane(route, effective, limits)
     if asked.images and _drops_images(route.sent_as, route.provider):
         raise CallError(

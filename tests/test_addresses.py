@@ -258,6 +258,28 @@ def test_a_server_may_not_send_the_prompt_on_to_another(tmp_path) -> None:
             assert call("hosted_vllm/m", tmp_path / "d", api_base=server.url + "/v1").text == "fine"
 
 
+def test_streams_are_refused_in_plain_words(tmp_path) -> None:
+    with pytest.raises(CallError, match="stream; got True; leave it out"):
+        lane("hosted_vllm/m", api_base="http://127.0.0.1:9", stream=True)
+
+    def stream(whole, asked):
+        return (
+            200,
+            {"Content-Type": "text/event-stream"},
+            b'data: {"choices":[{"delta":{"content":"x"}}]}\n\ndata: [DONE]\n\n',
+        )
+
+    with listen(stream) as server:
+        record = call("hosted_vllm/m", tmp_path / "c", api_base=server.url)
+    assert (record.status, record.attempts) == ("error", 1)
+    assert "answers in a stream" in record.refusal
+
+
+def test_an_address_with_the_path_of_the_call_is_refused() -> None:
+    with pytest.raises(CallError, match="/chat/completions is added"):
+        lane("hosted_vllm/m", api_base="http://127.0.0.1:9/v1/chat/completions")
+
+
 PIXEL = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 PICTURE = [
     {

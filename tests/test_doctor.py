@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import polars as pl
@@ -95,6 +96,27 @@ def test_the_value_of_a_key_is_never_shown(healthy: Path, monkeypatch: pytest.Mo
     text = report_text(examine())
     assert "OPENAI_API_KEY" in text
     assert "very-secret" not in text
+
+
+def test_which_providers_have_keys_and_addresses(
+    healthy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    Path(".env").write_text("GROQ_API_KEY=gsk-0123456789\nOPENAI_BASE_URL=http://evil\n", encoding="utf-8")
+    for name in ("GROQ_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOSTED_VLLM_API_BASE", "http://localhost:8000/v1")
+    monkeypatch.setenv("OLLAMA_API_BASE", "http://me:pw-0123456789@host")
+    found = named(examine(), "Keys and addresses")
+    assert found["groq"].detail == f"key in GROQ_API_KEY of {Path.cwd() / '.env'}"
+    assert found["hosted_vllm"].detail == "no key, HOSTED_VLLM_API_BASE: http://localhost:8000/v1"
+    assert found["ollama"].status == "broken"
+    assert "OPENAI_BASE_URL" in found[".env"].detail
+    assert "openai" not in found
+    text = report_text(examine())
+    assert "0123456789" not in text
+    assert "GROQ_API_KEY" not in os.environ  # it only looks
 
 
 def test_a_project_without_data(tmp_path: Path) -> None:
