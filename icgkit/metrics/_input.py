@@ -136,14 +136,13 @@ def no_twice(frame: pl.DataFrame | pl.LazyFrame, by: Sequence[str] = (), *, wher
     if not any(c in names for c in IDENTITY):
         return
     key = [c for c in dict.fromkeys([*KEY, *by]) if c in names]
-    if isinstance(frame, pl.LazyFrame):
-        if frame.select(pl.len()).collect(engine="streaming").item() > LARGEST:
-            return
-        frame = frame.select(key).collect(engine="streaming")
-    mixed = frame.select(pl.struct(key).hash(7)).to_series()
-    if mixed.n_unique() == frame.height:
+    lazy = frame.lazy()
+    if lazy is frame and lazy.select(pl.len()).collect(engine="streaming").item() > LARGEST:
         return
-    twice = frame.select(key).filter(pl.struct(key).is_duplicated())
+    mixed = lazy.select(pl.struct(key).hash(7)).collect(engine="streaming").to_series()
+    if mixed.n_unique() == len(mixed):
+        return
+    twice = lazy.select(key).filter(pl.struct(key).is_duplicated()).collect()
     if twice.height:
         raise SchemaError(
             f"{where}: {twice.height} rows stand twice or more (same {', '.join(key)})",

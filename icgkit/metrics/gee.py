@@ -379,7 +379,7 @@ def _by_formula(
         raise SchemaError(
             "judgments: no row with an outcome and all terms of the formula", got={"rows": whole.height}
         )
-    columns = {}
+    columns: dict[str, Any] = {}
     for name in names:
         values = kept[name]
         if values.dtype.is_numeric() and name not in reference:

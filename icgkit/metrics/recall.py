@@ -29,7 +29,8 @@ def recall(
     ----------
     judgments : frame
         One row a judged node (schema `judgments`): `case_id`, the columns `by`, and `value`.
-        polars (eager or lazy), pandas, Arrow. A lazy frame is read in batches.
+        polars (eager or lazy), pandas, Arrow. A lazy frame is read in batches; one of more than eight
+        million rows is not looked through for rows that stand twice.
     by : str or sequence of str
         Columns that make the rows of the result. Judges, datasets and conditions are never pooled:
         when there are several, they belong here.
