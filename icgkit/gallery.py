@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +16,8 @@ from pydantic import BaseModel, ValidationError
 from icgkit.errors import SchemaError
 from icgkit.files import read_file, write_whole
 from icgkit.outputs import TABLE_MARKS
+from icgkit.paths import project_root
+from icgkit.untrusted import toml_table
 
 MAIN = ("T1", "F1", "F2", "T2", "T3", "F3", "T4")
 """Ids of the study's main text, in its order."""
@@ -51,9 +55,20 @@ def read_results(folder: str | Path) -> list[dict[str, Any]]:
             result
             | {"group": _group(id), "title": title, "rest": rest, "picture": picture, "links": files}
             | {"size": _size(folder / picture) if picture else (0, 0), "n_text": n_text(result["n"])}
-            | {"fragment": fragment}
+            | {"fragment": fragment, "absent": _absent(result, folder / f"{id}.csv")}
         )
     return sorted(results, key=lambda r: _order(r["id"]))
+
+
+def _absent(result: dict[str, Any], data: Path) -> bool:
+    """Return whether a result shows nothing because its cache lacks what it needs."""
+    if result.get("rows") == 0 or (result.get("columns") or {}).keys() == {"status"}:
+        return True
+    with contextlib.suppress(OSError):
+        with open(data, encoding="utf-8") as stream:
+            head = stream.read(300).splitlines()
+        return len(head) == 2 and "status" in head[0].split(",") and "not in this cache" in head[1]
+    return False
 
 
 def write_gallery(folder: str | Path) -> Path:
@@ -79,11 +94,17 @@ def write_gallery(folder: str | Path) -> Path:
     labels = {name: condition.short for name, condition in conditions().items()}
     environment.filters["condition"] = lambda name: labels.get(name, name)
     _drop_repeated_gaps(results)
-    groups = list(dict.fromkeys(r["group"] for r in results))
+    groups = list(dict.fromkeys(r["group"] for r in results if not r["absent"]))
     rows = [{"id": r["id"], "simulated": r["simulated"], **row} for r in results for row in r["published"]]
     others = [p.parent.name for p in sorted(folder.glob("*/index.html"))]
+    simulated = [r["simulated"] for r in results]
     common = {
-        "results": results,
+        "results": [r for r in results if not r["absent"]],
+        "absent": [r for r in results if r["absent"]],
+        "run": _run_name(results),
+        "papers": _papers(),
+        "all_simulated": bool(results) and all(simulated),
+        "some_simulated": any(simulated),
         "others": [(name, f"{name}/index.html") for name in others]
         or ([("all galleries", "../index.html")] if (folder.parent / "index.html").is_file() else []),
         "groups": groups,
@@ -95,6 +116,21 @@ def write_gallery(folder: str | Path) -> Path:
         text = environment.get_template(f"{page}.j2").render(common)
         write_whole(folder / page, text.encode())
     return folder / "index.html"
+
+
+def _run_name(results: list[dict[str, Any]]) -> str:
+    """Say which run a gallery is of: the cache that most of its results rest on, and the dataset."""
+    caches = Counter((r["cache"], r["dataset"]) for r in results if r["cache"])
+    if not caches:
+        return "no run"
+    (cache, dataset), _ = caches.most_common(1)[0]
+    return f"{cache} on {dataset}"
+
+
+def _papers() -> list[dict[str, Any]]:
+    """Return the papers whose figures stand beside ours."""
+    path = project_root() / "data" / "published" / "papers.toml"
+    return list(toml_table(path.read_bytes(), path.name).get("paper", [])) if path.is_file() else []
 
 
 def _drop_repeated_gaps(results: list[dict[str, Any]]) -> None:

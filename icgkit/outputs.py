@@ -113,7 +113,8 @@ def save(
         Columns `quantity`, `ours`, `published` (numbers), and any of `where`, `unit`, `model`,
         `condition`, `group`, `note`: the paper's value beside ours. The difference is added.
     simulated : bool
-        Whether the numbers come from the effect model and not from a model's answers.
+        Whether the numbers come from the effect model and not from a model's answers; the CSV then has
+        a column `simulated`.
     seed : int, optional
         Seed of resampling.
     params : mapping, optional
@@ -136,6 +137,10 @@ def save(
         raise SchemaError(f"{id}: nothing to show", remedy="give figure= or table=")
     if not caption.strip():
         raise SchemaError(f"{id}: caption is empty", allowed="a paragraph that stands alone")
+    if simulated:
+        import polars as pl
+
+        data = data.with_columns(simulated=pl.lit(True))
     files = {".csv": csv_bytes(data, id)}
     beside = _compared(published, id)
     shown = ""

@@ -347,7 +347,7 @@ def test_the_published_overall_is_a_mean_over_subjects() -> None:
 def test_published_conversions_are_what_the_paper_says(tmp_path: Path) -> None:
     _, got = unike_toy.load_toy()
     both = tables.conversion_beside(got, n_resamples=20)
-    direct = both.filter(where="001 Table 3", protocol="direct", step="efficacy_to_vqa")
+    direct = both.filter(where="UniKE Table 3", protocol="direct", step="efficacy_to_vqa")
     best = direct.group_by("model").agg(pl.col("ratio").max())["ratio"]
     assert best.is_between(0.12, 0.25).all()  # "about one eighth to one quarter"
 

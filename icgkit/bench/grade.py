@@ -1,6 +1,6 @@
 """GRADE: discipline-informed image editing, scored by the public rules and set beside its paper.
 
-Seed 002 and the public repository VisionXLab/GRADE. Three dimensions a sample: reasoning R (0..1),
+The GRADE paper and the public repository VisionXLab/GRADE. Three dimensions a sample: reasoning R (0..1),
 consistency C and readability L (0, 1, 2).
 
     tasks = grade.load_tasks("result.json")

@@ -171,7 +171,7 @@ def leaderboard() -> pl.DataFrame:
         if len(numbers) < 4:
             rows[-1]["flag"] = note
             continue
-        other = row | dict(zip(names, numbers[:4], strict=True)) | {"where": "002 Table 1"}
+        other = row | dict(zip(names, numbers[:4], strict=True)) | {"where": "GRADE Table 1"}
         values = "; ".join(f"{n.split('_')[0]} {row[n]} or {other[n]}" for n in names)
         flag = f"two published values, both kept: {values}"
         if len(numbers) > 4:

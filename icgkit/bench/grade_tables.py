@@ -143,7 +143,7 @@ def judges_beside(errors: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     theirs = load_published("grade_judges").select(
-        "judge", "dimension", "mae", sd="std", where=pl.lit("002 Table 4"), n=pl.lit(68, pl.Int64)
+        "judge", "dimension", "mae", sd="std", where=pl.lit("GRADE Table 4"), n=pl.lit(68, pl.Int64)
     )
     ours = errors.select(
         "judge", "dimension", "mae", "sd", "bias", "n", "n_missing", where=pl.lit("drawn set")
@@ -162,7 +162,7 @@ def judges_published(errors: pl.DataFrame) -> pl.DataFrame:
     for row in load_published("grade_judges").join(ours, on="dimension").iter_rows(named=True):
         for what, printed in (("mae", "mae"), ("sd", "std")):
             rows.append(
-                {"quantity": f"{what.upper()} of {row['dimension']}", "model": row["judge"], "where": "002 Table 4",
+                {"quantity": f"{what.upper()} of {row['dimension']}", "model": row["judge"], "where": "GRADE Table 4",
                  "ours": row[f"_{what}"], "published": row[printed], "unit": "scale 0 to 1",
                  "note": f"ours: {row['judge_right']} on drawn diagrams against what holds by construction"}
             )  # fmt: skip

@@ -1,6 +1,6 @@
 """UniKE: do text edits of a unified model reach its images? Data file, its rules, the judge's reply.
 
-Seed 001. A record is one edit of a subject; an attribute edit has up to four stages, a relation edit
+The UniKE paper. A record is one edit of a subject; an attribute edit has up to four stages, a relation edit
 one. Scores are in `icgkit.bench.unike_scores`, the edit mathematics in `icgkit.bench.unike_edit`.
 """
 

@@ -1,6 +1,6 @@
 """UniKE's edit mathematics as plain functions: projectors, layer update, clipping, retention, drift.
 
-Seed 001, section on the conditioning interface and its appendix. A weight maps d_in to d_out; keys K
+The UniKE paper, section on the conditioning interface and its appendix. A weight maps d_in to d_out; keys K
 and residuals R hold one edit a column.
 """
 
@@ -141,7 +141,7 @@ def layer_update(
 
     References
     ----------
-    Fang et al. (2025), AlphaEdit, equation for sequential editing; seed 001, appendix on editors.
+    Fang et al. (2025), AlphaEdit, equation for sequential editing; the UniKE paper, appendix on editors.
 
     Examples
     --------

@@ -39,7 +39,7 @@ def table_beside(outcomes: pl.DataFrame, **options: Any) -> pl.DataFrame:
         "protocol", "model", "editor", "family", "measure", "estimate"
     )
     parts = []
-    for frame, where in ((published, "001 Table 3"), (ours, "this run")):
+    for frame, where in ((published, "UniKE Table 3"), (ours, "this run")):
         wide = frame.with_columns(cell=pl.format("{}_{}", "measure", "family")).pivot(
             "cell", index=["protocol", "model", "editor"], values="estimate", maintain_order=True
         )
@@ -62,7 +62,7 @@ def conversion_beside(outcomes: pl.DataFrame, **options: Any) -> pl.DataFrame:
                 rows.append(
                     {k: row[k] for k in ("protocol", "model", "editor")}
                     | {
-                        "where": "001 Table 3",
+                        "where": "UniKE Table 3",
                         "step": f"{first}_to_{second}",
                         "ratio": row[second] / row[first],
                     }
@@ -71,7 +71,7 @@ def conversion_beside(outcomes: pl.DataFrame, **options: Any) -> pl.DataFrame:
     names = ["protocol", "model", "editor", "where", "step", "ratio", "low", "high", "conditional", "n_scored", "n_from",
              "status"]  # fmt: skip
     both = pl.concat([pl.DataFrame(rows), ours], how="diagonal").select(names)
-    return both.filter(pl.col("ratio").is_not_null() | (pl.col("where") == "001 Table 3"))
+    return both.filter(pl.col("ratio").is_not_null() | (pl.col("where") == "UniKE Table 3"))
 
 
 def implied_share() -> pl.DataFrame:
@@ -173,7 +173,7 @@ def facts_beside(
     low, high = (float(x) for x in known["stage_vqa_drop"].split("-"))
     rows.append({"quantity": "relative drop of VQA, stage 1 to later ones", "ours": later, "published": (low + high) / 2,
                  "unit": "share", "note": f"published range {low} to {high}; ours: {toy}"})  # fmt: skip
-    return pl.DataFrame(rows, infer_schema_length=None).with_columns(where=pl.lit("001"))
+    return pl.DataFrame(rows, infer_schema_length=None).with_columns(where=pl.lit("UniKE"))
 
 
 def _expected(shape: str) -> float:

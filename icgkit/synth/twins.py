@@ -1,7 +1,9 @@
 """Counterfactual twins as a dataset: what a model says of pictures without the dependency.
 
+from icgkit.elicit import elicit
+
 twins = load_twins("my-set")
-answers = ig.elicit(twins, ["nl_self"], models, cache=cache)
+answers = elicit(twins, ["nl_self"], models, cache=cache)
 marked = ig.judge_recall(answers, absent_nodes(twins, data), judge, cache=cache)
 ig.metrics.recall(marked, by="model")  # the share of absent nodes that were claimed
 """

@@ -74,7 +74,8 @@ def pick_cases(judgments: pl.DataFrame) -> pl.DataFrame:
 def found_grid(judgments: pl.DataFrame, case_id: str, conditions: Sequence[str]) -> pl.DataFrame:
     """Return who found what in one case: one row a node, one column "condition|model".
 
-    Values are True, False, or null where there is no verdict.
+    Values are True, False, or null where there is no verdict. Simulated models have no names here
+    (`simulated 1`): a tick under a real one would be evidence that nobody gathered.
     """
     import polars as pl
 
@@ -84,7 +85,9 @@ def found_grid(judgments: pl.DataFrame, case_id: str, conditions: Sequence[str])
         pl.col("condition").replace_strict({c: i for i, c in enumerate(conditions)}, return_dtype=pl.Int64),
         "model",
     )
-    short = pl.col("model").str.split("/").list.last().str.strip_suffix(" (simulated)")
+    models = part["model"].unique().sort().to_list()
+    nameless = {m: f"simulated {i}" for i, m in enumerate(models, 1) if m.endswith(" (simulated)")}
+    short = pl.col("model").replace(nameless).str.split("/").list.last()
     names = part.with_columns(
         pl.concat_str(pl.col("condition").replace(labels), pl.lit("|"), short).alias("column")
     )
