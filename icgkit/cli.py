@@ -219,7 +219,10 @@ def run_command(
     models: Annotated[str, typer.Option(help="Models as litellm names them, separated by commas.")] = "",
     conditions: Annotated[str, typer.Option(help="Ids of conditions, separated by commas.")] = "",
     judges: Annotated[str, typer.Option(help="Judges of recall, separated by commas.")] = "",
-    cache: Annotated[str, typer.Option(help="Name or folder of the cache.")] = "",
+    cache: Annotated[
+        str,
+        typer.Option(help="Name or folder of the cache; the name of the study file or dataset if not given."),
+    ] = "",
     samples: Annotated[int | None, typer.Option(min=1, help="Repeats of each call.")] = None,
     subset: Annotated[int | None, typer.Option(min=1, help="So many cases, stratified by category.")] = None,
     templates: Annotated[Path | None, typer.Option(help="Folder of own templates.")] = None,
