@@ -273,6 +273,15 @@ def audit(
     polars.DataFrame
         The columns `by`, `dimension` (in the order given), and those of `recall`.
 
+    Notes
+    -----
+    p = sum_c yes_c / sum_c answered_c over cases c: the share of answers that are yes, 0 to 1.
+
+    References
+    ----------
+    Field and Welsh (2007), Bootstrapping clustered data, JRSS B 69(3), section 2 (resampling whole
+    clusters).
+
     Examples
     --------
     >>> import polars as pl

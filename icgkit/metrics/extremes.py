@@ -86,6 +86,10 @@ def ratio(
     -----
     max_k p_k / min_k p_k; like a spread it is biased upwards, and its interval is no test.
 
+    References
+    ----------
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 10.2 (bias of a maximum).
+
     Examples
     --------
     >>> import polars as pl

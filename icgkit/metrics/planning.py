@@ -37,6 +37,15 @@ def satisfaction(
     polars.DataFrame
         Columns as in `recall`.
 
+    Notes
+    -----
+    sum_c s_c / sum_c n_c with s_c of the n_c judged constraints of case c satisfied.
+
+    References
+    ----------
+    Field and Welsh (2007), Bootstrapping clustered data, JRSS B 69(3), section 2 (resampling whole
+    clusters).
+
     Examples
     --------
     >>> import polars as pl
@@ -83,6 +92,12 @@ def plan_tests(
     Notes
     -----
     Formulas and sources: `mcnemar`, `permutation`, `cohens_d`.
+
+    References
+    ----------
+    McNemar (1947), Psychometrika 12, 153-157. Durkalski, Palesch, Lipsitz and Rust (2003), Statistics in
+    Medicine 22, 2417-2428. Phipson and Smyth (2010), SAGMB 9(1), 39. Cohen (1988), Statistical Power
+    Analysis, 2nd ed., section 2.2.
 
     Examples
     --------

@@ -36,6 +36,16 @@ def precision(
     polars.DataFrame
         Columns as in `recall`.
 
+    Notes
+    -----
+    Micro: sum_c v_c / sum_c n_c with v_c of the n_c judged proposals of case c valid. Macro: mean over
+    cases of v_c / n_c; cases without a judged proposal are left out.
+
+    References
+    ----------
+    Field and Welsh (2007), Bootstrapping clustered data, JRSS B 69(3), section 2 (resampling whole
+    clusters).
+
     Examples
     --------
     >>> import polars as pl
@@ -71,6 +81,16 @@ def rejection(
     polars.DataFrame
         The columns `by`, `planted` (true: right rejection; false: wrong rejection), and those of
         `recall` (micro).
+
+    Notes
+    -----
+    Share called INVALID among the planted nodes, sum_c r_c / sum_c n_c (a hit), and among the true ones
+    (a false alarm).
+
+    References
+    ----------
+    Field and Welsh (2007), Bootstrapping clustered data, JRSS B 69(3), section 2 (resampling whole
+    clusters).
 
     Examples
     --------
@@ -115,6 +135,16 @@ def leakage(
         The columns `by`, `measure`, and those of `recall` (micro). Measures: `subtype` (exact),
         `region` (match), `region_partial`, `region_none`, `region_unusable`; the region measures have
         all nodes as denominator, so that they add up to 1.
+
+    Notes
+    -----
+    sum_c h_c / sum_c n_c, h_c hits among the n_c nodes of case c. Recovered by chance is 1/19 for the
+    subtype where every one of 19 is as likely.
+
+    References
+    ----------
+    Field and Welsh (2007), Bootstrapping clustered data, JRSS B 69(3), section 2 (resampling whole
+    clusters).
 
     Examples
     --------

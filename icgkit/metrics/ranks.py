@@ -160,6 +160,11 @@ def adjust(
     polars.DataFrame
         The frame with the columns `name`, `n_comparisons` and `adjustment` added.
 
+    Notes
+    -----
+    p ordered upwards, m of them. Holm: max over j <= i of (m - j + 1) p_j. Benjamini and Hochberg: min
+    over j >= i of m p_j / j. Both cut to 1.
+
     References
     ----------
     Holm (1979), Scand. J. Statist. 6, 65-70. Benjamini and Hochberg (1995), JRSS B 57(1), 289-300.

@@ -221,6 +221,14 @@ def gap(
     UnknownName
         If `reference` or `target` does not occur.
 
+    Notes
+    -----
+    R_target - R_reference, both macro or both micro as in `recall`; draws as in `differences`.
+
+    References
+    ----------
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap, sections 8.3 and 13.3.
+
     Examples
     --------
     >>> import polars as pl
