@@ -107,7 +107,7 @@ def test_the_intervals_of_drawn_cases_are_those_of_templates() -> None:
     run = ig.load_results("offline")
     part = run.judgments.filter(condition="nl_self", model="offline/ocr-vision")
     wide, narrow = (
-        ig.metrics.recall(part, cluster=c, n_resamples=2000).row(0, named=True)
+        ig.metrics.recall(part, ci=ig.Bootstrap(2000, 42, c)).row(0, named=True)
         for c in (run.cluster, "case_id")
     )
     # An audit with code of its own: [0.221, 0.378] over templates, [0.261, 0.337] over cases.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from icgkit.metrics._output import gives_frame, set_output
 from icgkit.metrics.agreement import agreement
 from icgkit.metrics.annotators import audit, fleiss
+from icgkit.metrics.contrasts import equivalence, gap_by
 from icgkit.metrics.correction import corrected, corrected_gap
 from icgkit.metrics.crossed import crossed
 from icgkit.metrics.effect_size import cohens_d
@@ -18,6 +19,7 @@ from icgkit.metrics.gee import gee
 from icgkit.metrics.inference import differences
 from icgkit.metrics.intervals import Bootstrap, Wilson
 from icgkit.metrics.items import item_response
+from icgkit.metrics.missing import bounds
 from icgkit.metrics.paired import mcnemar, permutation
 from icgkit.metrics.planning import plan_tests, satisfaction
 from icgkit.metrics.power import case_sd, cases_needed, power_difference, power_from_pilot
@@ -33,6 +35,7 @@ __all__ = [
     "adjust",
     "agreement",
     "audit",
+    "bounds",
     "case_sd",
     "cases_needed",
     "cohens_d",
@@ -40,8 +43,10 @@ __all__ = [
     "corrected_gap",
     "crossed",
     "differences",
+    "equivalence",
     "fleiss",
     "gap",
+    "gap_by",
     "gee",
     "item_response",
     "leakage",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping, Sequence
+from math import erfc
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -197,7 +198,7 @@ def _terms(fit: Any, fixed: list[str], levels: dict[str, list[str]], level: floa
             row |= {"estimate": float(estimate), "odds_ratio": float(np.exp(estimate))}
         if fit.converged and np.isfinite(se) and se > 0:
             low, high = float(estimate - z * se), float(estimate + z * se)
-            p = 2 * NormalDist().cdf(-abs(float(estimate / se)))
+            p = erfc(abs(float(estimate / se)) / 2**0.5)
             row |= {"se": float(se), "low": low, "high": high, "p_value": p}
         rows.append([row.get(c) for c in _TERMS])
     return pl.DataFrame(rows, schema=_TERMS, orient="row")
