@@ -7,7 +7,7 @@ frame in full precision. A missing value is an en dash, never a zero.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
@@ -214,8 +214,10 @@ def _condition_labels() -> dict[str, str]:
     return {name: c.short for name, c in conditions().items()}
 
 
-def best_of(columns: Sequence[str]) -> Callable[[dict[str, Any], str], bool]:
-    """Return a `bold` rule that marks the highest of these columns in each row.
+def best_of(
+    columns: Sequence[str], *, rows: Iterable[str] | None = None
+) -> Callable[[dict[str, Any], str], bool]:
+    """Return a `bold` rule that marks the highest of these columns in each row, or in those of the models in `rows`.
 
     Examples
     --------
@@ -223,8 +225,11 @@ def best_of(columns: Sequence[str]) -> Callable[[dict[str, Any], str], bool]:
     >>> rule({"a": 0.2, "b": 0.3, "c": 0.9}, "b"), rule({"a": 0.2, "b": None, "c": 0.9}, "c")
     (True, False)
     """
+    only = None if rows is None else set(rows)
 
     def rule(row: dict[str, Any], name: str) -> bool:
+        if only is not None and row.get("model") not in only:
+            return False
         values = [row[c] for c in columns if row.get(c) is not None]
         return name in columns and bool(values) and row[name] == max(values)
 

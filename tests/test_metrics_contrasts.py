@@ -127,3 +127,18 @@ def test_bounds_hold_whatever_is_missing() -> None:
     assert got["n_missing"].sum() == hidden["found"].null_count()
     none = M.bounds(frame, by=("condition",))
     assert none["width"].to_list() == [0, 0]
+
+
+def test_a_trend_over_groups_keeps_what_their_rates_leave_open() -> None:
+    rng = np.random.default_rng(3)
+    rows = [
+        {"template": f"t{t}", "case_id": f"t{t}c{c}", "subtype": f"s{t % 6}", "depth": t % 3, "found": bool(rng.random() < 0.5 - 0.1 * (t % 3))}
+        for t in range(30) for c in range(6)
+    ]  # fmt: skip
+    frame = pl.DataFrame(rows)
+    got = M.rate_trend(frame, "depth", ci=CI).row(0, named=True)
+    rates = M.recall(frame, by=("subtype", "depth"), average="micro", ci=None)
+    plain = stats.spearmanr(rates["depth"], rates["estimate"]).statistic
+    assert got["estimate"] == pytest.approx(plain)
+    assert got["low"] < got["estimate"] < got["high"]
+    assert (got["n"], got["n_clusters"]) == (6, 30)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from icgkit.metrics._output import gives_frame, set_output
 from icgkit.metrics.agreement import agreement
 from icgkit.metrics.annotators import audit, fleiss
-from icgkit.metrics.contrasts import equivalence, gap_by
+from icgkit.metrics.contrasts import equivalence, gap_by, rate_trend
 from icgkit.metrics.correction import corrected, corrected_gap
 from icgkit.metrics.crossed import crossed
 from icgkit.metrics.effect_size import cohens_d
@@ -57,6 +57,7 @@ __all__ = [
     "power_from_pilot",
     "power_kappa",
     "precision",
+    "rate_trend",
     "ratio",
     "recall",
     "rejection",
