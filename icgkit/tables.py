@@ -25,6 +25,7 @@ HEADERS = {
     "model": "Model", "condition": "Condition", "category": "Category", "source": "Source", "n_cases": "Cases",
     "n_nodes": "Nodes", "n_scored": "Verdicts", "n_missing": "Missing", "n_pairs": "Pairs", "shown": "Estimate",
     "delta": "Δ ICG-O − Direct", "p_exact": "McNemar p", "p_permutation": "Permutation p", "p_value": "p",
+    "p_adjusted": "Holm p", "p_equivalence": "Equivalence p", "conclusion": "Conclusion",
     "status": "Status", "coefficient": "Coefficient", "se": "Robust SE", "n": "n", "share": "Share",
 }  # fmt: skip
 """What the columns that many tables share are called; conditions have their short labels."""
@@ -32,6 +33,8 @@ FORMATS = {
     "p_exact": ".2g",
     "p_permutation": ".2g",
     "p_value": ".2g",
+    "p_adjusted": ".2g",
+    "p_equivalence": ".2g",
     "d": ".2f",
     "delta": "+.3f",
     "rate_gap": "+.3f",

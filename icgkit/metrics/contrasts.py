@@ -386,7 +386,7 @@ def _rank_correlation(x: Floats, columns: Floats) -> Floats:
     from scipy.stats import rankdata
 
     out = np.full(columns.shape[1], np.nan)
-    whole = np.isfinite(columns).all(axis=0)
+    whole: NDArray[np.bool_] = np.asarray(np.isfinite(columns).all(axis=0))
     parts = [(np.ones(len(x), dtype=bool), whole)] if whole.any() else []
     parts += [(np.isfinite(columns[:, k]), np.arange(len(whole)) == k) for k in np.flatnonzero(~whole)]
     for rows, chosen in parts:

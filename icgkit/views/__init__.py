@@ -20,6 +20,7 @@ from icgkit.views.inference import family_text as family_text
 from icgkit.views.inference import interaction_text as interaction_text
 from icgkit.views.inference import missing_rows as missing_rows
 from icgkit.views.inference import needed_rows as needed_rows
+from icgkit.views.inference import paired_tests as paired_tests
 from icgkit.views.inference import power_plan as power_plan
 from icgkit.views.inference import trend_text as trend_text
 from icgkit.views.inference import two_widths as two_widths

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import polars as pl
 
     from icgkit.metrics.crossed import Crossed
+    from icgkit.results import Results
 
 
 def crossed_rows(fit: Crossed) -> pl.DataFrame:
@@ -126,7 +127,7 @@ def width_text(scores: pl.DataFrame, unit: str) -> str:
     known = scores["width_ratio"].drop_nulls() if "width_ratio" in scores.columns else None
     if known is None or known.is_empty():
         return ""
-    low, middle, high = known.min(), known.median(), known.max()
+    low, middle, high = (float(known.quantile(q)) for q in (0.0, 0.5, 1.0))  # type: ignore[arg-type]
     return f"Intervals that resample whole {unit} are {middle:.2f} times as wide as those that take cases as independent (median of {len(known)}; {low:.2f} to {high:.2f})."
 
 
@@ -239,3 +240,37 @@ def needed_rows(need: pl.DataFrame, plan: PowerPlan) -> pl.DataFrame:
     if "cases" not in need.columns:
         return need
     return need.with_columns(in_cases=(pl.col("cases") * plan.per_cluster).ceil().cast(pl.Int64))
+
+
+def paired_tests(
+    run: Results, part: pl.DataFrame, needed: Sequence[str], *, margin: float, **options: Any
+) -> pl.DataFrame:
+    """Test each target against the reference: for a difference (Holm over all rows), and for equivalence.
+
+    Parameters
+    ----------
+    run, part, needed
+        Results, judgments, and the conditions without which there is only a status.
+    margin : float
+        Margin of equivalence, a share.
+    **options
+        Those of `icgkit.metrics.permutation` and `equivalence`: reference, targets, by, ci, value.
+
+    Returns
+    -------
+    polars.DataFrame
+        by, `target`, `p_permutation`, `p_adjusted`, `n_comparisons`, `adjustment`, `margin`, `low_90`,
+        `high_90` (interval of the tests of equivalence), `p_equivalence`, `conclusion` (micro).
+    """
+    from icgkit.metrics import equivalence, permutation
+    from icgkit.views.shapes import join
+
+    options = {"average": "micro", **options}
+    apart = adjusted_view(run.if_has(needed, permutation, part, **options), p="p_value")
+    same = run.if_has(needed, equivalence, part, margin=margin, **options)
+    if "p_value" not in apart.columns or "conclusion" not in same.columns:
+        return apart
+    keys = [c for c in ("model", "target") if c in apart.columns]
+    first = apart.select(*keys, "p_adjusted", "n_comparisons", "adjustment", p_permutation="p_value")
+    second = same.select(*keys, "margin", "conclusion", p_equivalence="p_value", low_90="low", high_90="high")
+    return join(first, second, on=keys)

@@ -163,12 +163,16 @@ def short_model(name: str) -> str:
 
 
 def join(*frames: pl.DataFrame, on: str | Sequence[str]) -> pl.DataFrame:
-    """Join frames from the left on key columns; a frame that lacks a key (it only says a status) is left out."""
+    """Join frames from the left on key columns; a frame that lacks a key (it only says a status) is left out.
+
+    Columns that an earlier frame has stay as they are there.
+    """
     keys = [on] if isinstance(on, str) else list(on)
     first, *others = frames
     for other in others:
         if set(keys) <= set(other.columns) and set(keys) <= set(first.columns):
-            first = first.join(other, on=keys, how="left", suffix="_right", maintain_order="left")
+            new = [c for c in other.columns if c in keys or c not in first.columns]
+            first = first.join(other.select(new), on=keys, how="left", maintain_order="left")
     return first
 
 
