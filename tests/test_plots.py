@@ -65,3 +65,19 @@ def test_case_figures_mark_every_region(case: ig.Case, tmp_path: Path) -> None:
     assert any("$50 becomes $70" in t.get_text() for t in right.texts)
     sheet = diagrams.contact_sheet([case.within(tmp_path), case.within(tmp_path / "none")], columns=2)
     assert "image not found here" in {t.get_text() for ax in sheet.axes for t in ax.texts}
+
+
+def test_numbered_marks_are_signs_and_no_dollars() -> None:
+    """The path of a sign as mathematics has other points than one with its dollar signs."""
+    from matplotlib.markers import MarkerStyle
+
+    import icgkit as ig
+    from icgkit.plots.style import sign_marker
+
+    with_formula = MarkerStyle("$7$").get_path().vertices
+    _fig, ax = ig.plots.figure(2, 2)
+    (line,) = ax.plot([0], [0], marker=sign_marker("7"))
+    assert line._marker.get_path().vertices.tolist() == with_formula.tolist()
+    ig.plots.draw_marks(ax, [ig.plots.Mark((0, 0, 1, 1), "E", "red", "-")], 10)
+    bold = MarkerStyle(r"$\mathbf{E}$").get_path().vertices
+    assert [len(c.get_paths()[0].vertices) for c in ax.collections][-1] == len(bold)

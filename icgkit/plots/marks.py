@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icgkit.pictures import plain_style
+from icgkit.plots.style import sign_marker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,5 +43,5 @@ def draw_marks(ax: Axes, marks: Sequence[Mark], size: float) -> None:
             "linewidths": 0.11 * size,
         }
         ax.scatter(x, y, s=(1.75 * size) ** 2, zorder=3 + 2 * k, **disc)
-        sign = rf"$\mathbf{{{label}}}$"
+        sign = sign_marker(rf"\mathbf{{{label}}}")
         ax.scatter(x, y, s=(0.95 * size) ** 2, marker=sign, c="white", lw=0, zorder=4 + 2 * k, gid=label)

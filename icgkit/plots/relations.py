@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from icgkit.pictures import plain_style
-from icgkit.plots.style import COLORS, GRID, INK, MARKERS, category_legend, model_style
+from icgkit.plots.style import COLORS, GRID, INK, MARKERS, category_legend, model_style, sign_marker
 from icgkit.taxonomy import CATEGORIES
 
 if TYPE_CHECKING:
@@ -141,7 +141,9 @@ def draw_plane(
         color, marker = model_style(name)
         ax.plot([], [], marker, color=color, ms=7, mew=1.6, label=name)
     for i, kind in enumerate(styles, 1):
-        shape: dict[str, Any] = {"marker": f"${i}$", "mew": 0.4} if numbered else {"marker": "o", "mew": 1.6}
+        shape: dict[str, Any] = (
+            {"marker": sign_marker(str(i)), "mew": 0.4} if numbered else {"marker": "o", "mew": 1.6}
+        )
         fill = INK if numbered or i == 1 else "white"
         ax.plot([], [], ls="", color=INK, mfc=fill, ms=6, label=labels.get(kind, kind), **shape)
     ax.figure.legend(fontsize=7, frameon=False, loc="outside lower center", ncols=3 if numbered else 2)

@@ -66,6 +66,14 @@ def figure(width: float = 6.5, height: float = 4.0, *, columns: int = 1, **kwarg
     return fig, axes
 
 
+def sign_marker(sign: str) -> Any:
+    r"""Return a marker that is a sign (`3`, `\mathbf{E}`): the one place where a figure sets a formula."""
+    from matplotlib.markers import MarkerStyle
+
+    with plain_style(**{"text.parse_math": True}):
+        return MarkerStyle(f"${sign}$")
+
+
 def rectangle(x: float, y: float, w: float, h: float, color: str, **kwargs: Any) -> Any:
     """Return a filled rectangle; `edgecolor` and the like go to matplotlib."""
     from matplotlib.patches import Rectangle
