@@ -80,4 +80,4 @@ def test_numbered_marks_are_signs_and_no_dollars() -> None:
     assert line._marker.get_path().vertices.tolist() == with_formula.tolist()
     ig.plots.draw_marks(ax, [ig.plots.Mark((0, 0, 1, 1), "E", "red", "-")], 10)
     bold = MarkerStyle(r"$\mathbf{E}$").get_path().vertices
-    assert [len(c.get_paths()[0].vertices) for c in ax.collections][-1] == len(bold)
+    assert len(ax.collections[-1].get_paths()[0].vertices) == len(bold)
