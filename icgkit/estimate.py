@@ -13,6 +13,7 @@ from icgkit.errors import IcgError, ImageError
 from icgkit.images import check_all
 from icgkit.llm import REDO, Addressed, Request, address, sent_params
 from icgkit.llm_prices import most_output, price_of, tokens_in
+from icgkit.load import by_label
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,6 +30,8 @@ TYPICAL_OUTPUT = 700
 class Row:
     """Calls of one model: recorded, to be made, and their expected size."""
 
+    priced_as: str = ""
+    """Name of the model, where the row has a label."""
     cached: int = 0
     missing: int = 0
     later: int = 0
@@ -77,7 +80,7 @@ class Survey:
             grow = calls / row.missing if row.missing else 1.0
             sent, expected = round(row.input_tokens * grow), round(row.expected_output * grow)
             most = round(row.most_output * grow)
-            price = price_of(model) if calls else None
+            price = price_of(row.priced_as or model) if calls else None
             rows.append(
                 {
                     "model": model,
@@ -144,12 +147,12 @@ def survey(
         if usual is None:
             usual = _usual_output(cache)
         request = asked.request
-        row = seen.rows.setdefault(request.model, Row())
+        row = seen.rows.setdefault(_shown(request), Row(request.model))
         row.missing += 1
         row.later += steps
         limit = most_output(sent_params(request.params))
         condition = str(request.tags.get("condition"))
-        typical = usual.get((request.model, condition), TYPICAL_OUTPUT)
+        typical = usual.get((_shown(request), condition), TYPICAL_OUTPUT)
         row.input_tokens += tokens_in(asked)
         row.expected_output += min(round(typical), limit)
         row.most_output += limit
@@ -172,7 +175,7 @@ def survey(
             return
         if asked.key not in known:
             known.add(asked.key)
-            seen.rows.setdefault(request.model, Row()).cached += 1
+            seen.rows.setdefault(_shown(request), Row(request.model)).cached += 1
             seen.by_status[status] += 1
         slot = asked.slot
         if slot[1] == "elicit":
@@ -196,12 +199,16 @@ def survey(
     return seen
 
 
+def _shown(request: Request) -> str:
+    return request.tags.get("label") or request.model
+
+
 def _usual_output(cache: Cache) -> Mapping[tuple[Any, ...], float]:
     """Mean output tokens of recorded replies by model and condition."""
     import polars as pl
 
     if not len(cache):
         return {}
-    frame = cache.frame().filter(pl.col("output_tokens").is_not_null())
+    frame = by_label(cache.frame()).filter(pl.col("output_tokens").is_not_null())
     means = frame.group_by("model", "condition").agg(pl.col("output_tokens").mean())
     return {(m, c): n for m, c, n in means.iter_rows()}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -139,7 +140,7 @@ def check_cases(folder: Path, dataset: Dataset, meta: Mapping[str, Any] | None =
         f"cache {folder.name} was made with other cases of dataset {dataset.name!r}: {len(changed)} differ and "
         f"{len(gone)} are gone ({shown}); they were read from {known.get('folder')}",
         remedy="use the cases as they were (--dataset), or another cache (--cache); or, if the answers hold for "
-        f"the cases as they are now: icgkit judge --cache {folder} --dataset {where} --accept-cases, which "
+        f"the cases as they are now: icgkit judge --cache {shlex.quote(str(folder))} --dataset {shlex.quote(str(where))} --accept-cases, which "
         "judges them anew and drops verdicts on the old ones",
     )
 

@@ -137,6 +137,14 @@ def load_env(path: str | Path | None = None, also: Iterable[str] = ()) -> list[s
     return found
 
 
+def tell(notes: Iterable[str]) -> None:
+    """Say each note on standard error, once in a process."""
+    for note in notes:
+        if (note,) not in _told:
+            _told.add((note,))
+            print(note, file=sys.stderr)
+
+
 def in_env(file: Path) -> dict[str, str | None]:
     """Return what a `.env` file says, nothing if there is none; no variable is set."""
     from dotenv import dotenv_values

@@ -171,7 +171,7 @@ def _notes(
     package = keys.needed_package(provider)
     if package and not key_name and not _installed(package):
         yield f"signing in at {provider} needs a package that is not installed: pip install {package}"
-    if key_name and key_name not in keys.known_keys():
+    if key_name and key_name not in keys.key_names(provider):
         yield f"the value of {key_name} is sent as the key to {where or provider}"
     elif key_name and where and (provider == "openai" or keys.has_address(provider)):
         host = urlsplit(where).hostname or ""
@@ -306,7 +306,8 @@ def check_models(calls: Iterable[Addressed], *, need_keys: bool = True) -> list[
     Parameters
     ----------
     need_keys : bool
-        False for a dry run: a key that is not there is said in the route, and is no error.
+        False for a dry run: a key that is not there is said in the route, and is no error. Else
+        what is unusual about an address or a key is said once, on standard error.
 
     Returns
     -------
@@ -336,4 +337,6 @@ def check_models(calls: Iterable[Addressed], *, need_keys: bool = True) -> list[
             wrong.append(str(exc))
     if wrong:
         raise CallError("before the first call: " + " | ".join(dict.fromkeys(wrong)))
+    if need_keys:
+        keys.tell(f"{route.model}: {note}" for route in routes for note in route.notes)
     return routes

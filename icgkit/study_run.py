@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -122,8 +121,6 @@ def run(
         limits = replace(limits, budget=budget)
 
     def ready(routes: list[Route]) -> None:
-        for note in dict.fromkeys(f"{r.model}: {note}" for r in routes for note in r.notes):
-            print(note, file=sys.stderr)
         if cache.mode == "record":
             note_run(study, plan, cache.folder)
 

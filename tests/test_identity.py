@@ -363,3 +363,14 @@ def test_records_without_a_label_are_read(tmp_path) -> None:
     path = tmp_path / "old" / "calls.parquet"
     pl.read_parquet(path).drop("label").write_parquet(path)
     assert load_responses(tmp_path / "old")["model"].to_list() == ["openai/m"]
+
+
+def test_a_dry_run_counts_each_label_by_itself(server) -> None:
+    models = [
+        {"name": "gpt-4o", "label": "a"},
+        {"name": "gpt-4o", "label": "b", "params": {"temperature": 1}},
+    ]
+    frame = study_run.estimate(study(server, models=models)).frame()
+    rows = {r["model"]: (r["calls"], r["cost"] > 0) for r in frame.iter_rows(named=True)}
+    assert rows == {"a": (3, True), "b": (3, True)}
+    assert not Path("run").exists()

@@ -272,3 +272,24 @@ def test_a_kernel_imports_nothing_from_its_directory(fork: str, tmp_path, monkey
     with warm_server():
         assert asyncio.run(run()) == "ok"
     assert not Path("RAN").exists()
+
+
+def test_an_odd_variable_is_said_before_the_first_call_of_a_judge_too(tmp_path, monkeypatch, capfd) -> None:
+    from icgkit.judging import judge_cache
+    from icgkit.study import JudgeEntry
+
+    write_small(tmp_path / "mine")
+    monkeypatch.setattr(keys, "_told", set())
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "aws-0123456789")
+    study_run.run(
+        {"dataset": str(tmp_path / "mine"), "models": ["offline/instruction-only"], "conditions": ["direct"], "cache": str(tmp_path / "c")},
+        progress=False,
+    )  # fmt: skip
+    with listen(good) as server:
+        entry = JudgeEntry(
+            name="openai/j", params={"api_base": server.url, "api_key_env": "AWS_SECRET_ACCESS_KEY"}
+        )
+        judge_cache(tmp_path / "c", [entry], progress=False)
+    said = capfd.readouterr().err
+    assert f"openai/j: the value of AWS_SECRET_ACCESS_KEY is sent as the key to {server.url}" in said
+    assert "0123456789" not in said
