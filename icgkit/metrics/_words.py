@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 Average = Literal["macro", "micro"]
 Pooling = Literal["mean_over_models", "pooled"] | None
-FEW = 40
-"""Below this number of clusters percentile ends and robust errors are known to be too narrow."""
+FEW, FEW_EXPANDED = 60, 30
+"""Below so many clusters percentile ends and robust errors (expanded ends) can cover less than .94; see docs/metrics.md."""
 
 
 def method(rates: Rates, average: str, ci: CI) -> str:
@@ -27,5 +27,5 @@ def method(rates: Rates, average: str, ci: CI) -> str:
 
 def few(clusters: int, ci: CI) -> str:
     """Word the flag of an interval from few clusters; nothing where there are enough."""
-    least = FEW if isinstance(ci, Bootstrap) and ci.kind != "expanded" else 8
+    least = FEW if isinstance(ci, Bootstrap) and ci.kind != "expanded" else FEW_EXPANDED
     return f"{clusters} clusters: interval likely too narrow" if 1 < clusters < least else ""
