@@ -205,6 +205,82 @@ def bare_litellm(url: str, paths: list[Path], model: str = "openai/stub") -> flo
     return asyncio.run(go())
 
 
+def check_file(path: Path) -> None:
+    """Decode a picture to its last row, as `icgkit.images.check_all` does."""
+    from PIL import Image
+
+    with Image.open(path) as image:
+        image.draft("RGB", (image.width // 8, image.height // 8))
+        image.load()
+
+
+def file_messages(path: Path, number: int) -> list[dict]:
+    """What a user of another client writes: read and encode."""
+    import base64
+
+    data = path.read_bytes()
+    image_url = {"url": f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"}
+    text = {"type": "text", "text": f"Change {number} to {number + 1}."}
+    return [{"role": "user", "content": [{"type": "image_url", "image_url": image_url}, text]}]
+
+
+async def whole_flood(paths: list[Path], ask) -> float:
+    """Check all images, then send and write down each answer, as `icgkit run` does."""
+    clock = Clock()
+    for path in paths:
+        check_file(path)
+    with tempfile.TemporaryFile() as log:
+
+        async def one(job: tuple[int, Path]) -> None:
+            reply = await ask(file_messages(job[1], job[0]))
+            log.write(json.dumps({"path": job[1].name, "reply": reply}).encode() + b"\n")
+            log.flush()
+
+        await flood(list(enumerate(paths)), one)
+        os.fsync(log.fileno())
+    return clock.stop()
+
+
+def whole_openai(url: str, paths: list[Path]) -> float:
+    from openai import AsyncOpenAI
+
+    async def go() -> float:
+        async with AsyncOpenAI(base_url=url, max_retries=0) as client:
+
+            async def ask(messages: list) -> dict:
+                reply = await client.chat.completions.create(
+                    model="stub", messages=messages, temperature=0, max_tokens=4096
+                )
+                return reply.model_dump()
+
+            return await whole_flood(paths, ask)
+
+    return asyncio.run(go())
+
+
+def whole_litellm(url: str, paths: list[Path]) -> float:
+    import litellm
+
+    litellm.suppress_debug_info = True
+
+    async def go() -> float:
+        async def ask(messages: list) -> dict:
+            reply = await litellm.acompletion(
+                model="openai/stub",
+                messages=messages,
+                temperature=0,
+                max_tokens=4096,
+                api_base=url,
+                num_retries=0,
+            )
+            return reply.model_dump()
+
+        await ask(file_messages(paths[0], 0))
+        return await whole_flood(paths, ask)
+
+    return asyncio.run(go())
+
+
 def ours(url: str, paths: list[Path], straight: bool = True) -> float:
     """Calls made and recorded on disk, from messages that are there, as for the other ways."""
     from icgkit import llm_lanes, llm_open
@@ -298,7 +374,9 @@ WAYS = {
     "litellm.acompletion": bare_litellm,
     "icgkit": ours,
     "icgkit through litellm": ours_litellm,
-    "icgkit, images and all": whole,
+    "AsyncOpenAI, whole": whole_openai,
+    "litellm, whole": whole_litellm,
+    "icgkit, whole": whole,
 }
 
 

@@ -548,7 +548,10 @@ class Cache:
         """Bring to the disk what has been put so far."""
         with self._lock:
             if self._own is not None:
-                self._own.sync()
+                try:
+                    self._own.sync()
+                except OSError as exc:
+                    raise _unwritable(self.folder, exc) from None
 
     def close(self) -> None:
         """Flush and close; the cache can still be read, and opens a new file when written to."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from icgkit.cache import Cache, Record
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.graph import Case
-from icgkit.images import MAX_SIDE, check_all, prepare_ahead
+from icgkit.images import MAX_SIDE, Kept, check_all, prepare_ahead
 from icgkit.llm import REDO, Params, Prompt, Request, address, merged, provider_of
 from icgkit.llm_limits import Limits
 from icgkit.load import by_label
@@ -25,12 +24,12 @@ if TYPE_CHECKING:
     from icgkit.llm_run import Job, Summary
     from icgkit.load import Dataset
 
-_AHEAD = 64
+_AHEAD = 16
 """Cases whose images are made ready at once."""
 PAPER: dict[str, Any] = {"temperature": 0, "max_tokens": 4096}
 """The study's settings."""
-KEPT_PROMPTS = 8192
-"""Prompts that are kept for the next model; what bounds the memory of a long run."""
+KEPT_PROMPTS = 1 << 27
+"""Bytes of prompts, images and all, that are kept for the next condition and model: 128 MiB."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +85,10 @@ class Plan:
     """Gets each response and returns what follows, such as judging."""
     behind: tuple[Request, ...] = ()
     """A request for each model that `then` may ask, so that all are checked before the first call."""
-    _prompts: OrderedDict[tuple[str, str, str], Prompt] = field(
-        default_factory=OrderedDict, init=False, repr=False, compare=False
+    _prompts: Kept[dict[tuple[str, str], Prompt]] = field(
+        default_factory=lambda: Kept(KEPT_PROMPTS), init=False, repr=False, compare=False
     )
+    """By case, whose prompts share one image."""
 
     def prompt(
         self,
@@ -101,14 +101,16 @@ class Plan:
         options: dict[str, Any] = {"max_side": self.max_side, "system": system}
         if inputs is not None:
             return Prompt.of(build_messages(case, condition, inputs=inputs, **options))
-        key = (case.id, condition.id, system)
-        made = self._prompts.get(key)
-        if made is None:
-            made = Prompt.of(build_messages(case, condition, **options))
-            self._prompts[key] = made
-            if len(self._prompts) > KEPT_PROMPTS:
-                self._prompts.popitem(last=False)
-        return made
+        made = self._prompts.get(case.id) or {}
+        prompt = made.get((condition.id, system))
+        if prompt is None:
+            prompt = Prompt.of(build_messages(case, condition, **options))
+            made[condition.id, system] = prompt
+            images = {id(url): len(url) for p in made.values() for url in p.images}
+            self._prompts.put(
+                case.id, made, sum(images.values()) + sum(2 * len(p.skeleton) for p in made.values())
+            )
+        return prompt
 
     def count(self) -> int:
         """Number of responses that the plan asks for."""

@@ -56,10 +56,11 @@ class DataURL(str):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_data_url, (str(self), self.sha256))
+        return (data_url, (str(self), self.sha256))
 
 
-def _data_url(text: str, sha256: str) -> DataURL:
+def data_url(text: str, sha256: str) -> DataURL:
+    """Tie a data URL to the hash of its bytes."""
     url = DataURL(text)
     url.sha256 = sha256
     return url
@@ -78,7 +79,7 @@ class Prepared:
     @cached_property
     def data_url(self) -> DataURL:
         """The bytes as a data URL (made once)."""
-        return _data_url(f"data:{self.media_type};base64,{base64.b64encode(self.data).decode()}", self.sha256)
+        return data_url(f"data:{self.media_type};base64,{base64.b64encode(self.data).decode()}", self.sha256)
 
 
 T = TypeVar("T")

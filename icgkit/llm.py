@@ -7,9 +7,11 @@ retries) does not enter. Three ways lead to a model, see `icgkit.llm_lanes`; all
 
 from __future__ import annotations
 
+import binascii
 import hashlib
 import json
 import os
+import re
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from icgkit.cache import Cache, Record, canonical
 from icgkit.errors import CacheMiss, CallError
+from icgkit.images import DataURL, data_url
 from icgkit.keys import address_names, mask_keys
 from icgkit.llm_limits import Limits
 
@@ -214,6 +217,21 @@ def image_sha(url: str) -> str:
     return hashlib.sha256(url.encode()).hexdigest()
 
 
+def hashed_url(url: str) -> str:
+    """Return a data URL with the hash of its bytes, worked out once; any other address as it is."""
+    if isinstance(url, DataURL) or not _DATA_URL.match(url):
+        return url
+    try:
+        data = binascii.a2b_base64(url.partition(",")[2], strict_mode=True)
+    except ValueError:
+        return url
+    return data_url(url, hashlib.sha256(data).hexdigest())
+
+
+_DATA_URL = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,", re.ASCII)
+"""What has nothing in it that JSON escapes, once its body is base64."""
+
+
 def _without_images(messages: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
     bare, urls = [], []
     for message in messages:
@@ -222,7 +240,7 @@ def _without_images(messages: Sequence[Mapping[str, Any]]) -> tuple[list[dict[st
             parts = []
             for part in content:
                 if part.get("type") == "image_url":
-                    url = part["image_url"]["url"]
+                    url = hashed_url(part["image_url"]["url"])
                     urls.append(url)
                     part = {**part, "image_url": {**part["image_url"], "url": f"sha256:{image_sha(url)}"}}
                 parts.append(part)

@@ -562,6 +562,7 @@ def run_calls(
             try:
                 asyncio.run(run.all(iter(s) for s in streams))
             finally:
+                cache.flush()
                 summary.seconds = time.perf_counter() - clock
         return summary
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import base64
+import binascii
 import contextlib
 import hashlib
 import io
@@ -15,6 +17,7 @@ from icgkit import images
 from icgkit.errors import ImageError
 from icgkit.graph import Case, Target
 from icgkit.images import MAX_BYTES, check_all, prepare
+from icgkit.llm import Request, address, hashed_url, record_for
 
 
 def opened(prepared) -> Image.Image:
@@ -272,3 +275,17 @@ def test_what_is_kept_is_counted_in_bytes() -> None:
     kept.put("d", "d", 101)
     assert kept.get("d") is None
     assert kept.get("b") == "B"
+
+
+def test_a_plain_data_url_is_hashed_once(monkeypatch) -> None:
+    data = b"some bytes of a picture"
+    url = f"data:image/png;base64,{base64.b64encode(data).decode()}"
+    asked = address(
+        Request("m", [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}])
+    )
+    assert asked.images == (url,)
+    assert asked.images[0].sha256 == hashlib.sha256(data).hexdigest()
+    for odd in (url + '"', url[:-1] + "!", "https://example.org/a.png", "data:image/png,abc"):
+        assert hashed_url(odd) is odd
+    monkeypatch.setattr(binascii, "a2b_base64", None)
+    assert record_for(asked, text="x").image_sha256 == asked.images[0].sha256
