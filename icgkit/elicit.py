@@ -196,7 +196,8 @@ def requests(plan: Plan, model: Model) -> Iterator[tuple[Condition, Request]]:
 
     for k, case in enumerate(plan.dataset):
         if k % _AHEAD == 0:
-            prepare_ahead(plan.dataset.cases[k : k + _AHEAD], plan.max_side)
+            ahead = plan.dataset.cases[k : k + _AHEAD]
+            prepare_ahead((c for c in ahead if plan._prompts.get(c.id) is None), plan.max_side)
         for condition in plan.conditions:
             if condition.applies(case):
                 for sample in range(plan.samples):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from icgkit.cache import Cache
 from icgkit.elicit import Plan, requests
 from icgkit.errors import IcgError, ImageError
-from icgkit.images import check_all
+from icgkit.images import check_ahead, check_all
 from icgkit.llm import REDO, Addressed, Request, address, sent_params
 from icgkit.llm_prices import most_output, price_of, tokens_in
 from icgkit.load import by_label
@@ -141,6 +141,7 @@ def survey(
     seen = Survey()
     usual: Mapping[tuple[Any, ...], float] | None = None
     known: set[str] = set()
+    cases = {case.id: case for case in plan.dataset}
 
     def count(asked: Addressed, steps: int) -> None:
         nonlocal usual
@@ -156,7 +157,11 @@ def survey(
         row.input_tokens += tokens_in(asked)
         row.expected_output += min(round(typical), limit)
         row.most_output += limit
-        seen.missing_cases.add(str(request.tags.get("case_id")))
+        case = str(request.tags.get("case_id"))
+        if case not in seen.missing_cases:
+            seen.missing_cases.add(case)
+            if case in cases:
+                check_ahead(cases[case])
         seen.examples.setdefault((request.model, str(dict(request.params))), asked)
         for judge, sent, most in judges(asked) if judges is not None else ():
             marked = seen.rows.setdefault(judge, Row())

@@ -12,9 +12,9 @@ import warnings
 import zlib
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -441,8 +441,11 @@ def check_all(cases: Iterable[Case], *, max_side: int = MAX_SIDE) -> int:
         except ImageError as exc:
             places.append(exc)
     paths = list(dict.fromkeys(place for place in places if isinstance(place, str)))
-    with ThreadPoolExecutor(_threads()) as pool:
-        found = dict(zip(paths, pool.map(_broken, paths), strict=True))
+    for path in paths:
+        _begin(path)
+    found = {path: _begin(path).result() for path in paths}
+    for path in paths:
+        _BEGUN.pop(path, None)
     bad, files = [], set()
     for case, place in zip(checked, places, strict=True):
         reason = found[place] if isinstance(place, str) else place.what
@@ -456,6 +459,28 @@ def check_all(cases: Iterable[Case], *, max_side: int = MAX_SIDE) -> int:
             remedy="restore these files, or leave the cases out",
         )
     return len(paths)
+
+
+def check_ahead(case: Case) -> None:
+    """Begin to decode an image that `check_all` will ask for; it goes on beside other work."""
+    with contextlib.suppress(ImageError):
+        _begin(os.fspath(case.image_path))
+
+
+def _begin(path: str) -> Future[str | None]:
+    with _STARTING:
+        if path not in _BEGUN:
+            _BEGUN[path] = _pool().submit(_broken, path)
+        return _BEGUN[path]
+
+
+@lru_cache(1)
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_threads(), thread_name_prefix="icgkit-images")
+
+
+_BEGUN: dict[str, Future[str | None]] = {}
+_STARTING = threading.Lock()
 
 
 def _broken(path: str) -> str | None:
