@@ -165,7 +165,11 @@ def test_models_as_a_crossed_column_of_their_mean(study: pl.DataFrame) -> None:
     )
     assert drawn["estimate"] == pytest.approx(fixed["estimate"], abs=1e-12)
     assert drawn["high"] - drawn["low"] > fixed["high"] - fixed["low"]
-    assert drawn["n_clusters"] == 3
+    assert (drawn["n_clusters"], drawn["n_cases"]) == (3, 60)
+    pooled = metrics.recall(study, by="condition", pooling="pooled", ci=B(50, cluster=("case_id", "model")))
+    assert pooled.select("n_clusters", "n_cases").unique().rows() == [(3, 60)]
+    alone = metrics.recall(study, by="condition", pooling="pooled", ci=None)
+    assert pooled["estimate"].to_list() == pytest.approx(alone["estimate"].to_list(), abs=1e-12)
     with pytest.raises(SchemaError, match="makes the rows"):
         metrics.recall(study, ci=B(20, cluster=("case_id", "model")))
 

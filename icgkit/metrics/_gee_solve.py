@@ -118,14 +118,15 @@ def separated(design: Floats, y: Floats, n: Floats) -> tuple[NDArray[np.bool_], 
     if not one.any():
         return none
     from scipy.optimize import linprog
+    from scipy.sparse import csr_array, eye_array, hstack
 
     k = int(one.sum())
     toward = design[one] * sign[one, None]
-    above = np.hstack([-toward, np.eye(k)])  # t <= sign x beta
-    both = np.hstack([design[~one], np.zeros((cells - k, k))])
+    above = hstack([csr_array(-toward), eye_array(k)])  # t <= sign x beta
+    both = hstack([csr_array(design[~one]), csr_array((cells - k, k))]) if k < cells else None
     got = linprog(
         np.concatenate([np.zeros(p), -np.ones(k)]), A_ub=above, b_ub=np.zeros(k),
-        A_eq=both if len(both) else None, b_eq=np.zeros(len(both)) if len(both) else None,
+        A_eq=both, b_eq=None if both is None else np.zeros(cells - k),
         bounds=[(None, None)] * p + [(0, 1)] * k, method="highs",
     )  # fmt: skip
     if not got.success:

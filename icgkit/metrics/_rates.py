@@ -182,7 +182,14 @@ def _crossed(
         codes.append(_sums.numbered(counts.units.select(identity if name == CASE else [name])))
     index = np.arange(counts.units.height)
     rates = _rates(
-        counts, by, pooling if averaged else None, cluster, index, len(index), whole=whole, base=base
+        counts,
+        by,
+        pooling if averaged else None,
+        cluster,
+        index,
+        len(index),
+        whole=whole,
+        case=_sums.numbered(counts.units.select(identity)),
     )
     models = None
     if averaged and "model" in cluster:
@@ -236,7 +243,7 @@ def _rates(
     n_clusters: int,
     *,
     whole: NDArray[Any] | None = None,
-    base: NDArray[np.int64] | None = None,
+    case: NDArray[np.int64] | None = None,
 ) -> Rates:
     positive, scored = counts.positive, counts.scored
     share = np.divide(
@@ -263,11 +270,9 @@ def _rates(
         cells = pl.DataFrame(height=1)
     n_total = np.bincount(group, weights=counts.total, minlength=n_cells).astype(np.int64)
     n_scored = np.bincount(group, weights=counts.scored.sum(axis=1), minlength=n_cells).astype(np.int64)
-    seen = (
-        counts.scored
-        if base is None
-        else _sums.by_cluster(counts.scored, base, int(base.max(initial=-1)) + 1)
-    )
+    seen = counts.scored
+    if case is not None:
+        seen = _sums.by_cluster(counts.scored, case, int(case.max(initial=-1)) + 1)
     cases = _add_rows(seen, group, n_cells) > 0
     if pooling == "pooled":
         num = {a: _add_rows(x, group, n_cells) for a, x in num.items()}

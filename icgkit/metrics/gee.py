@@ -311,11 +311,12 @@ def _estimable(design: Floats) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     p = design.shape[1]
     if not len(design):
         return np.zeros(0, dtype=np.int64), np.zeros(p, dtype=bool)
+    triangle = np.linalg.qr(design, mode="r")  # as many rows as there are columns, and the same ranks
     basis: list[int] = []
     for k in range(p):
-        if np.linalg.matrix_rank(design[:, [*basis, k]]) > len(basis):
+        if np.linalg.matrix_rank(triangle[:, [*basis, k]]) > len(basis):
             basis.append(k)
-    _, values, right = np.linalg.svd(design, full_matrices=True)
+    _, values, right = np.linalg.svd(triangle, full_matrices=True)
     rank = int((values > values.max() * 1e-10).sum())
     return np.array(basis, dtype=np.int64), np.abs(right[rank:]).max(axis=0, initial=0.0) < 1e-8
 
@@ -417,6 +418,11 @@ def _by_formula(
     atoms = kept.select(unit).unique().sort(unit)
     joined = kept.select(unit).join(atoms.with_row_index("_a"), on=unit, how="left", maintain_order="left")
     atom = joined["_a"].to_numpy()
+    if atoms.height * len(design) > _sums.DENSE:
+        raise SchemaError(
+            f"{len(design)} distinct rows of covariates in {atoms.height} clusters are too many to count", got=formula,
+            remedy="round the numeric covariates",
+        )  # fmt: skip
     y, n = np.zeros((2, atoms.height, len(design)))
     np.add.at(y, (atom, cell.ravel()), kept["_y"].to_numpy())
     np.add.at(n, (atom, cell.ravel()), 1.0)
