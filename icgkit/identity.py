@@ -6,6 +6,7 @@ has the hash of each case. What was asked one way is not silently mixed with wha
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import shlex
@@ -307,9 +308,16 @@ def _note_judges(
 
 
 def note_run(study: Study, plan: Plan, folder: Path) -> None:
-    """Write down what a study asks of whom in a cache, after the checks of `describe`."""
+    """Write down what a study asks of whom in a cache, after the checks of `describe`.
+
+    A folder that cannot be written to is none of its business: whoever records an answer there says so.
+    """
     meta, hashes = describe(study, plan, folder)
-    _write(folder, meta, hashes)
+    try:
+        _write(folder, meta, hashes)
+    except OSError as exc:
+        if exc.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):
+            raise
 
 
 def note_judges(
@@ -367,7 +375,8 @@ def _toml(table: Mapping[str, Any], prefix: str = "") -> list[str]:
     for name, inner in table.items():
         if isinstance(inner, Mapping):
             place = f"{prefix}.{_quoted(name)}" if prefix else _quoted(name)
-            lines += ["", f"[{place}]", *_toml(inner, place)]
+            own = any(not isinstance(v, Mapping) for v in inner.values()) or not inner
+            lines += [*(["", f"[{place}]"] if own else []), *_toml(inner, place)]
     return lines
 
 

@@ -374,3 +374,20 @@ def test_a_dry_run_counts_each_label_by_itself(server) -> None:
     rows = {r["model"]: (r["calls"], r["cost"] > 0) for r in frame.iter_rows(named=True)}
     assert rows == {"a": (3, True), "b": (3, True)}
     assert not Path("run").exists()
+
+
+def test_a_complete_cache_in_a_folder_that_cannot_be_written_to_is_run(server, monkeypatch) -> None:
+    """As root nothing is read only, so the system's answer is given by hand."""
+    import errno
+
+    from icgkit import identity
+
+    run(server)
+    Path("run/run.toml").unlink()
+
+    def refused(*_args, **_options):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(identity, "write_whole", refused)
+    done = study_run.run(study(server), progress=False, pack=False)
+    assert (done.summary.called, done.responses.height) == (0, 3)
