@@ -23,7 +23,6 @@ from icgkit.bench import (
     dod_mazes,
     dod_outputs,
     dod_plots,
-    dod_stances,
     dod_tables,
     dod_views,
     text_pairs,
@@ -333,10 +332,18 @@ def test_published_figures_come_out_again() -> None:
     facts = got.filter(pl.col("unit").is_null(), pl.col("quantity").str.starts_with("judge"))
     assert facts.height == 4
     assert (facts["ours"] - facts["published"]).abs().max() < 5e-4  # type: ignore[operator]
-    whole = dod_views.overall()
+    whole = dod_views.printed()
     assert whole.select("model", "reminder").is_duplicated().sum() == 0
     best = whole.filter(model="VisTA-BAGEL", reminder="no").row(0, named=True)
     assert (best["E"], best["D"]) == (74.3, 93.0)
+    # Every category is one count of 150, and every overall rate the sum of seven: to the printed decimal.
+    counted = dod_views.counted()
+    assert counted.filter(pl.col("n") == 150)["k"].null_count() == 0
+    sums = counted.filter(pl.col("from") == "categories")
+    assert sums.height >= 40
+    assert ((100 * sums["k"] / sums["n"]) - sums["percent"]).abs().max() < 0.051  # type: ignore[operator]
+    assert best["E_low"] < best["E"] < best["E_high"]
+    assert dod_views.stances().filter(model="VisTA-BAGEL")["total"].to_list() == pytest.approx([99.8])
     assert dod_views.stances_printed().height == 6
 
 
@@ -573,11 +580,9 @@ def test_the_cached_outputs_hold_together() -> None:
     got = dod.rates(run.outcome, by=("category", "model", "reminder"))
     search = got.filter(category="maze", model="offline/maze-search")
     assert search.filter(pl.col("measure").is_in(["E", "D_strict"]))["n_yes"].to_list() == [150] * 4
-    board = dod_views.leaderboard(got)
-    assert {"here", "paper"} == set(board["source"])
-    paper = board.filter(model="BAGEL", reminder="yes").row(0, named=True)
+    paper = dod_views.printed("maze").filter(model="BAGEL", reminder="yes").row(0, named=True)
     printed = load_published("dod").filter(model="BAGEL", reminder="yes", category="maze")
-    assert {paper["E"], paper["D_lenient"], paper["D_f"]} == set(printed["percent"].cast(pl.Float64))
+    assert {paper["E"], paper["D"], paper["D_f"]} - {None} == set(printed["percent"].cast(pl.Float64))
 
 
 def test_the_cached_text_calls_belong_to_the_shipped_cases() -> None:
@@ -597,34 +602,26 @@ def test_the_cached_text_calls_belong_to_the_shipped_cases() -> None:
 def test_the_notebooks_tables_and_pictures() -> None:
     run = dod_make.load()
     rates = dod.rates(run.outcome, by=("category", "model", "reminder"))
-    board, texts = dod_views.leaderboard(rates), dod_views.text_table(rates)
+    board, texts = dod_views.printed("maze"), dod_views.text_table(rates)
+    # Programs stand apart from what is published.
+    programs = dod_views.shares(rates, category="maze")
+    assert not set(programs["model"]) & set(board["model"])
+    assert "Programmed" in dod_tables.programs(programs).caption
     assert "UniREdit-BAGEL" in dod_tables.board(board).to_html()
     # No editor runs on the text pairs: E is pending there, and no model that reads is taken to have failed.
     read = texts.filter(pl.col("model").str.contains("ocr"))
     assert read["D_lenient"].min() > 90  # type: ignore[operator]
     assert read["pending"].min() > 0  # type: ignore[operator]
     assert "76" in dod_tables.texts(texts).caption
-    groups = dod_stances.beside(dod_stances.stances_by_rule(run.answers, run.requests.requests))
-    ours = groups.filter(source="here")
-    assert ours.select(*dod.STANCES, "none", "pending").sum_horizontal().to_list() == pytest.approx(
-        [100] * ours.height
-    )
-    told = ours.filter(model="offline/maze-rewriter + pen")
-    assert told.sort("reminder")["acknowledge"].to_list() == [100, 0]
-    dod_tables.stances(groups)
-    apart = dod.within_pairs(run.outcome, by=("category", "model", "reminder"), n_resamples=50)
-    effect = dod.compare(run.outcome, "D_strict", by=("category", "model"), n_resamples=50)
-    shown = dod_views.paired_table(apart, effect)
-    assert shown["status"].unique().to_list() == ["ok"]
-    dod_tables.paired(shown, n_resamples=50, seed=42)
-    dod_tables.overall(dod_views.overall())
+    dod_tables.stances(dod_views.stances())
+    dod_tables.overall(dod_views.printed())
     from icgkit.bench.maze_faults import confusion, judge_edited, make_edited, tolerance
     from icgkit.plots import figure
 
     _, axes = figure(columns=2)
     for ax, reminder in zip(axes, ("no", "yes"), strict=True):
         drawn = dod_plots.draw_trade(board, ax, reminder=reminder)
-        counts = [len(line.get_xdata()) for line in drawn.lines]
+        counts = [len(line.get_xdata()) for line in drawn.lines if line.get_linestyle() == "None"]
         assert sum(counts) == board.filter(pl.col("reminder") == reminder, pl.col("E").is_not_null()).height
     edited = list(
         make_edited(
@@ -640,21 +637,6 @@ def test_the_notebooks_tables_and_pictures() -> None:
     assert found.filter(pl.col("level") == 50)["agrees"].to_list() == [1.0]
     _, axes = figure(columns=2)
     dod_plots.draw_tolerance(found, axes)
-
-
-@pytest.mark.parametrize(
-    ("text", "draws", "group"),
-    [
-        ("No such edit can be made.\n[ABSTAIN]", False, "refusal"),
-        ("It is not in the picture.\nREFINED EDIT INSTRUCTION: Write A.", True, "acknowledge"),
-        ("REFINED EDIT INSTRUCTION: Replace B by A.", True, "rewriting"),
-        ("REFINED EDIT INSTRUCTION: Replace third line by A.", True, "acceptance"),
-        (" ", False, "none"),
-        (None, None, None),
-    ],
-)
-def test_stances_by_rule(text: str | None, draws: bool | None, group: str | None) -> None:
-    assert dod_stances.stance_by_rule(text, draws=draws, target="third line")[0] == group
 
 
 # -- VisTA ----------------------------------------------------------------------------------------

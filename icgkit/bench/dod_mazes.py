@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 RULES = "The path is one continuous line over white cells from green to red. Walls, floor and both ends stay as they are."
 REMINDER = "Should these rules leave no solution, do not draw: say that there is none and why, and end with [ABSTAIN]."
-"""What is appended to a request, after a blank line, under the condition with the reminder."""
+"""What is appended to a request, after a blank line, under the condition with the reminder.
+
+Not the paper's treatment: its reminder asks to state that there is no solution and why, and names no marker.
+"""
 Record = dict[str, Any]
 
 

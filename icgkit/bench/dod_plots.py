@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from icgkit.bench.dod_views import HERE
 from icgkit.bench.maze_judge import judge
 from icgkit.bench.maze_read import register
 from icgkit.pictures import plain_style
@@ -22,53 +21,46 @@ if TYPE_CHECKING:
 
 @plain_style()
 def draw_trade(board: pl.DataFrame, ax: Axes, *, reminder: str, named: Sequence[str] = ()) -> Axes:
-    """Draw editing success over refusal success, ours filled and the paper's open.
+    """Draw editing success over refusal success as printed, with the exact intervals of both.
 
     Parameters
     ----------
     board : frame
-        See `leaderboard`.
+        See `dod_views.printed`.
     reminder : str
         "no" or "yes".
     named : sequence of str
-        Models of the paper that get their name; ours always do.
+        Models that get their name.
     """
     import polars as pl
 
-    from icgkit.plots import GRID, INK
+    from icgkit.plots import GRID
 
-    part = board.filter(
-        pl.col("reminder") == reminder, pl.col("E").is_not_null(), pl.col("D_lenient").is_not_null()
-    )
-    mine, taught = pl.col("source") == HERE, pl.col("model").str.contains("VisTA|without maze")
+    part = board.filter(pl.col("reminder") == reminder, pl.col("E").is_not_null(), pl.col("D").is_not_null())
+    taught = pl.col("model").str.contains("VisTA|without maze")
     for label, rows, style in (
-        ("reference baselines, here", part.filter(mine), {"marker": "o", "color": INK}),
-        ("models as published", part.filter(~mine, ~taught), {"marker": "o", "color": "#4477AA", "mfc": "white"}),
-        ("VisTA, with and without mazes", part.filter(~mine, taught), {"marker": "*", "color": "#EE6677", "ms": 11}),
-    ):  # fmt: skip
+        ("models as published", part.filter(~taught), {"marker": "o", "color": "#4477AA", "mfc": "white"}),
+        ("VisTA, with and without mazes", part.filter(taught), {"marker": "*", "color": "#EE6677", "ms": 11}),
+    ):
+        for row in rows.iter_rows(named=True):
+            ax.plot([row["D_low"], row["D_high"]], [row["E"]] * 2, color=style["color"], lw=0.7, alpha=0.5)
+            ax.plot([row["D"]] * 2, [row["E_low"], row["E_high"]], color=style["color"], lw=0.7, alpha=0.5)
         options: dict[str, Any] = {"ms": 6, "mew": 1.4, "ls": "", "clip_on": False, "label": label, **style}
-        ax.plot(rows["D_lenient"], rows["E"], **options)
-    spots: dict[tuple[int, int], list[str]] = {}
-    for row in part.iter_rows(named=True):
-        if row["source"] == HERE or row["model"] in named:
-            spots.setdefault((round(row["D_lenient"]), round(row["E"])), []).append(
-                row["model"].removeprefix("offline/")
-            )
-    for (x, y), names in spots.items():
-        right = x > 60
+        ax.plot(rows["D"], rows["E"], **options)
+    for row in part.filter(pl.col("model").is_in(list(named))).iter_rows(named=True):
+        right = row["D"] > 60
         ax.annotate(
-            "\n".join(names), (x, y), (-7 if right else 7, 0), textcoords="offset points", fontsize=7,
-            ha="right" if right else "left", va="top" if y > 60 else "bottom",
+            row["model"], (row["D"], row["E"]), (-9 if right else 9, 5), textcoords="offset points", fontsize=7,
+            ha="right" if right else "left", va="bottom",
         )  # fmt: skip
-    ax.set(xlim=(-2, 102), ylim=(-2, 102), xlabel="D, lenient (%)", ylabel="E (%)")
+    ax.set(xlim=(-2, 102), ylim=(-2, 102), xlabel="D (%)", ylabel="E (%)")
     ax.set_title("with reminder" if reminder == "yes" else "without reminder")
     ax.grid(color=GRID, lw=0.7)
     ax.set_axisbelow(True)
-    ax.legend(fontsize=7, frameon=False, loc="center", bbox_to_anchor=(0.55, 0.68))
+    ax.legend(fontsize=7, frameon=False, loc="center", bbox_to_anchor=(0.5, 0.74))
     return ax
 
 
-@plain_style()
 def draw_edited(edited: Sequence[Edited], *, columns: int = 4, width: float = 9.0) -> Figure:
     """Draw edited mazes with what was done to them, the verdict, and a ring round each cell it names."""
     from icgkit.plots import figure

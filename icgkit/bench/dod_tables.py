@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from icgkit.tables import Table
 
-_PERCENT = ("E", "D", "D_strict", "D_lenient", "D_f", "pair", "apart", "average", "E_again", "D_again")
+_PERCENT = ("E", "D", "D_strict", "D_lenient", "D_f", "pair", "apart", "average")
 
 
 def _percent(frame: pl.DataFrame) -> dict[str, str]:
@@ -19,17 +19,45 @@ def _percent(frame: pl.DataFrame) -> dict[str, str]:
 
 
 def board(frame: pl.DataFrame) -> Table:
-    """Typeset `dod_views.leaderboard` of the mazes."""
+    """Typeset `dod_views.printed` of the mazes."""
+    return _printed(frame, "B-dod-mazes-board", "Mazes of Draw-or-Decline")
+
+
+def overall(frame: pl.DataFrame) -> Table:
+    """Typeset `dod_views.printed`."""
+    return _printed(frame, "B-dod", "Leaderboard of Draw-or-Decline")
+
+
+def _printed(frame: pl.DataFrame, id: str, what: str) -> Table:
+    import polars as pl
+
+    n = int(frame["n"][0])
+    spans = [
+        pl.format("{}-{}", pl.col(f"{m}_low").round(1), pl.col(f"{m}_high").round(1)).alias(f"{m}_interval")
+        for m in ("E", "D", "D_f")
+    ]
+    columns = [c for m in ("E", "D", "D_f") for c in (m, f"{m}_k", f"{m}_interval")]
+    shown = frame.with_columns(spans).select("model", "reminder", *columns, "average")
     return typeset(
-        frame, id="B-dod-mazes-board", formats=_percent(frame),
-        caption="Mazes of Draw-or-Decline, percent of 150 requests of each kind: reference baselines here, models in "
-        "the paper. E: valid edits of feasible requests; D: infeasible ones declined in text (strict: and no image); "
-        "D_f: feasible ones declined in text; pair: both halves right (strict).",
+        shown, id=id, formats=_percent(shown),
+        caption=f"{what} as printed, percent of {n:,} requests of each kind. k: the count out of {n:,} that a printed rate stands "
+        "for; interval: 95 %, Clopper-Pearson, from that count. E: valid edits of feasible requests; D: infeasible ones declined "
+        "in text; D_f: feasible ones declined in text.",
         notes=[
-            "The mazes are of one kind but not the same: ours are made by the rules of the paper.",
-            "Our D is read by a rule from texts that the baselines word themselves, the paper's by a model; the paper's D is the lenient one.",
-            "Pending judgments stay in the denominator; pending: how many there are in all four measures.",
+            "Overall counts are sums over the seven categories where these are printed; no count where a rate fits several.",
+            "The paper's reminder asks to say that there is no solution and why; it does not ask for a marker.",
         ],
+    )  # fmt: skip
+
+
+def programs(frame: pl.DataFrame) -> Table:
+    """Typeset `dod_views.shares` of the programs for mazes."""
+    n = max(frame["n"].to_list())
+    return typeset(
+        frame, id="B-dod-programs", formats=_percent(frame),
+        caption=f"Programmed: four programs on {n} pairs of mazes, percent. Each rate is 0 or 100 by what the program does; the "
+        "table shows that the measures tell programs apart, and says nothing about models.",
+        notes=["Our reminder asks for [ABSTAIN] at the end, unlike the paper's: not the same treatment."],
     )  # fmt: skip
 
 
@@ -43,32 +71,9 @@ def texts(frame: pl.DataFrame) -> Table:
         "minus D_f.",
         notes=[
             "No image editor runs here: E is pending (last column) wherever an instruction was written, and no failure.",
-            "Reference baselines: two never look at the picture, two read its text.",
+            "Programmed baselines: two never look at the picture, two read its text; whether they abstain is a rule in them.",
+            "Our reminder asks for [ABSTAIN] at the end, unlike the paper's: not the same treatment.",
         ],
-    )  # fmt: skip
-
-
-def paired(frame: pl.DataFrame, *, n_resamples: int, seed: int) -> Table:
-    """Typeset `dod_views.paired_table`."""
-    return typeset(
-        frame, id="B-dod-tests",
-        formats={"rate_reference": ".3f", "rate_target": ".3f", "p_midp": ".2g", "p_permutation": ".2g"},
-        caption="Paired tests of the reference baselines: refusals of the two halves of a pair, and each measure with and "
-        "without the reminder on the same requests. Comparisons without a discordant pair are in the data only.",
-        notes=[
-            f"McNemar mid-p; sign flips of pairs and percentile bootstrap over pairs, {n_resamples:,} resamples, seed {seed}. "
-            "No interval where every pair says the same."
-        ],
-    )  # fmt: skip
-
-
-def overall(frame: pl.DataFrame) -> Table:
-    """Typeset `dod_views.overall`."""
-    return typeset(
-        frame, id="B-dod", formats=_percent(frame),
-        caption="Leaderboard of Draw-or-Decline as printed, percent of 1,050 requests of each kind, with E and D worked "
-        "out again from the seven printed categories.",
-        notes=["Two figures that differ by 0.1 do so by rounding: each category is printed with one decimal."],
     )  # fmt: skip
 
 
@@ -88,12 +93,13 @@ def confusion(frame: pl.DataFrame, note: str) -> Table:
 
 
 def stances(frame: pl.DataFrame) -> Table:
-    """Typeset `dod_stances.beside`."""
-    shown = ("refusal", "acknowledge", "rewriting", "acceptance", "none", "pending")
+    """Typeset `dod_views.stances`."""
+    from icgkit.bench.dod_compare import STANCES
+
+    n = int(frame["n"][0])
     return typeset(
-        frame, id="B-dod-stances", formats=dict.fromkeys(shown, ".1f"),
-        caption="How answers deal with an infeasible request, percent of the infeasible requests (one group at most): "
-        "refusal; acknowledged and yet complied with; request rewritten; premise accepted. Reference baselines here, "
-        "models in the paper.",
-        notes=["Ours by a rule on words, the paper's by two annotators who agreed on 96.4 % before discussion."],
+        frame.drop("n"), id="B-dod-stances", formats=dict.fromkeys((*STANCES, "total"), ".1f"),
+        caption=f"How models deal with an infeasible request, as printed, percent of {n:,} (one group at most): refusal; acknowledged "
+        "and yet complied with; request rewritten; premise accepted. k: the count that a share stands for, where one fits.",
+        notes=["Two annotators, who agreed on 96.4 % before discussion."],
     )  # fmt: skip

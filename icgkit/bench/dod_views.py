@@ -1,26 +1,27 @@
-"""Draw-or-Decline: tables for the notebooks, ours beside the paper's."""
+"""Draw-or-Decline: tables for the notebooks: printed rates with the counts behind them, rates of programs apart."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from icgkit.bench.dod_compare import STANCES, judge_quality, labels_of_errors
 from icgkit.bench.draw_or_decline import CATEGORIES
 from icgkit.bench.text_pairs import MODELS
 from icgkit.load import load_published
+from icgkit.published import counts
 
 if TYPE_CHECKING:
     import polars as pl
 
-HERE, PAPER = "here", "paper"
-_WIDE = ("E", "D_strict", "D_lenient", "D_f", "pair")
+_PUBLIC = tuple(c for c in CATEGORIES if c != "text")
 _TOLERANCE = 0.05 + 1e-9
-"""Percentage points by which the mean of seven rounded figures may miss a rounded figure, besides its own rounding."""
+"""Percentage points by which a figure may miss one that is printed with one decimal."""
+_WIDE = ("E", "D_strict", "D_lenient", "D_f", "pair")
 
 
-def leaderboard(rates: pl.DataFrame, *, category: str = "maze") -> pl.DataFrame:
-    """Set our rates on one category beside the paper's, in percent.
+def shares(rates: pl.DataFrame, *, category: str) -> pl.DataFrame:
+    """Lay out our rates on one category in percent.
 
     Parameters
     ----------
@@ -32,15 +33,14 @@ def leaderboard(rates: pl.DataFrame, *, category: str = "maze") -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        One row for each model and reminder: `model`, `reminder`, `source` (here, paper), `n` (requests of
-        each kind), `E`, `D_strict`, `D_lenient`, `D_f`, `pair` (percent, null where not reported or
-        wholly pending), `pending` (judgments). The paper's D is the lenient one.
+        One row for each model and reminder: `model`, `reminder`, `n` (requests of each kind), `E`, `D_strict`,
+        `D_lenient`, `D_f`, `pair` (percent, null where wholly pending), `pending` (judgments).
     """
     import polars as pl
 
     mine = rates.filter(pl.col("category") == category)
     known = pl.when(pl.col("n_pending") < pl.col("n_total")).then(100 * pl.col("estimate"))
-    ours = (
+    wide = (
         mine.with_columns(estimate=known)
         .pivot("measure", index=["model", "reminder"], values="estimate", maintain_order=True)
         .join(
@@ -49,27 +49,99 @@ def leaderboard(rates: pl.DataFrame, *, category: str = "maze") -> pl.DataFrame:
             .agg(n=pl.col("n_total").max(), pending=pl.col("n_pending").sum()),
             on=["model", "reminder"], maintain_order="left",
         )
-        .with_columns(source=pl.lit(HERE))
     )  # fmt: skip
-    printed = load_published("dod").filter(pl.col("category") == category)
-    wide = printed.with_columns(pl.col("percent").cast(pl.Float64)).pivot(
-        "measure",
-        index=["model", "reminder"],
-        values="percent",
-        aggregate_function="first",
-        maintain_order=True,
-    )
-    theirs = wide.rename({"D": "D_lenient", "Df": "D_f"}, strict=False).with_columns(
-        source=pl.lit(PAPER),
-        n=pl.lit(150 if category != "overall" else 1050, pl.Int64),
-        pending=pl.lit(None, pl.Int64),
-    )
-    columns = ["model", "reminder", "source", "n", *_WIDE, "pending"]
-    both = [
-        f.with_columns(pl.lit(None, pl.Float64).alias(c) for c in _WIDE if c not in f.columns).select(columns)
-        for f in (ours, theirs)
-    ]
-    return pl.concat(both)
+    missing = [pl.lit(None, pl.Float64).alias(c) for c in _WIDE if c not in wide.columns]
+    return wide.with_columns(missing).select("model", "reminder", "n", *_WIDE, "pending")
+
+
+def sizes() -> dict[str, int]:
+    """Return how many requests of each kind stand behind a printed rate: of a category, of six, and "overall"."""
+    facts = dict(load_published("dod_facts").select("id", "value").iter_rows())
+    pairs = int(facts["pairs"])
+    each = pairs // len(_PUBLIC)
+    return dict.fromkeys(_PUBLIC, each) | {"other six": pairs - each, "overall": pairs}
+
+
+def counted(level: float = 0.95) -> pl.DataFrame:
+    """Turn the printed rates into counts, with exact intervals (see `published.counts`).
+
+    An overall rate is the sum over its seven categories where these are printed and each is one count;
+    else it is what the rate itself can stand for.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns of `data/published/dod.csv`, and `n`, `k` (null where several counts or none fit), `k_low`,
+        `k_high` (least and greatest count that fits, null where none does), `low`, `high` (Clopper-Pearson
+        interval, percent, from the least to the greatest), `from` ("categories" or "rate").
+    """
+    import polars as pl
+
+    rows = load_published("dod").with_columns(pl.col("percent").cast(pl.Float64))
+    of = sizes()
+    found = []
+    for row in rows.iter_rows(named=True):
+        n = of[row["category"].partition(" (")[0]]  # "other six (maze held out)"
+        found.append(_counted(counts(row["percent"], n, level=level)) | {"n": n, "from": "rate"})
+    kinds: dict[str, Any] = dict.fromkeys(("n", "k", "k_low", "k_high"), pl.Int64)
+    kinds |= dict.fromkeys(("low", "high"), pl.Float64) | {"from": pl.String}
+    frame = pl.concat([rows, pl.DataFrame(found, schema=kinds)], how="horizontal")
+    keys = ["where", "model", "reminder", "measure"]
+    sums = {
+        key: k
+        for *key_, k, n in frame.filter(pl.col("category").is_in(_PUBLIC))
+        .group_by(keys)
+        .agg(pl.col("k").sum(), pl.col("k").count().alias("n"))
+        .iter_rows()
+        if n == len(_PUBLIC) and (key := tuple(key_))
+    }
+    done = []
+    for row in frame.iter_rows(named=True):
+        k = sums.get(tuple(row[c] for c in keys)) if row["category"] == "overall" else None
+        if k is not None and row["k_low"] is not None and row["k_low"] <= k <= row["k_high"]:
+            exact = counts(100 * k / row["n"], row["n"], decimals=9, level=level)
+            row |= _counted(exact) | {"from": "categories"}
+        done.append(row)
+    return pl.DataFrame(done, schema=frame.schema)
+
+
+def _counted(fit: pl.DataFrame) -> dict[str, Any]:
+    if fit.is_empty():
+        return dict.fromkeys(("k", "k_low", "k_high", "low", "high"))
+    ks = fit["k"].to_list()
+    return {
+        "k": ks[0] if len(ks) == 1 else None,
+        "k_low": ks[0],
+        "k_high": ks[-1],
+        "low": fit["low"][0],
+        "high": fit["high"][-1],
+    }
+
+
+def printed(category: str = "overall") -> pl.DataFrame:
+    """Return the paper's leaderboard of one category, or overall, with the counts behind it.
+
+    Returns
+    -------
+    polars.DataFrame
+        `model`, `reminder`, `n`, and for E, D and D_f the rate (percent), its count `..._k` of n (null where
+        several fit) and its exact 95 % interval `..._low`, `..._high`; `average` (mean of E and D).
+    """
+    import polars as pl
+
+    rows = counted().filter(pl.col("category") == category)
+    rows = rows.unique(["model", "reminder", "measure"], keep="first", maintain_order=True)
+    rows = rows.with_columns(pl.col("measure").replace({"Df": "D_f"}))
+    wide = rows.select("model", "reminder", "n").unique(maintain_order=True)
+    for name in ("E", "D", "D_f"):
+        part = rows.filter(measure=name).select(
+            "model",
+            "reminder",
+            pl.col("percent").alias(name),
+            *(pl.col(c).alias(f"{name}_{c}") for c in ("k", "low", "high")),
+        )
+        wide = wide.join(part, on=["model", "reminder"], how="left", maintain_order="left")
+    return wide.with_columns(average=(pl.col("E") + pl.col("D")) / 2)
 
 
 def recomputed() -> pl.DataFrame:
@@ -86,18 +158,12 @@ def recomputed() -> pl.DataFrame:
     """
     import polars as pl
 
-    rows = load_published("dod").with_columns(pl.col("percent").cast(pl.Float64))
-    keys = ["where", "model", "reminder", "measure"]
-    seven = rows.filter(pl.col("category").is_in(list(CATEGORIES))).group_by(keys).agg(
-        ours=pl.col("percent").mean(), k=pl.len()
-    )  # fmt: skip
-    whole = rows.filter(pl.col("category") == "overall").join(
-        seven, on=keys, how="inner", maintain_order="left"
-    )
-    off = (pl.col("ours") - pl.col("percent")).abs() > 2 * _TOLERANCE
-    table = whole.filter(pl.col("k") == 7).select(
-        quantity=pl.format("{} overall, from its seven categories", "measure"), ours="ours", published="percent",
-        where="where", model="model", condition="reminder", unit=pl.lit("percent"),
+    whole = counted().filter(pl.col("from") == "categories")
+    ours = 100 * pl.col("k") / pl.col("n")
+    off = (ours - pl.col("percent")).abs() > _TOLERANCE
+    table = whole.select(
+        quantity=pl.format("{} overall, sum of the counts of its seven categories", "measure"), ours=ours,
+        published="percent", where="where", model="model", condition="reminder", unit=pl.lit("percent"),
         note=pl.when(off).then(pl.lit("differs by more than rounding")),
     )  # fmt: skip
     facts = load_published("dod_facts")
@@ -141,34 +207,28 @@ def stances_printed() -> pl.DataFrame:
     )
 
 
-def overall() -> pl.DataFrame:
-    """Return the paper's overall leaderboard, in percent, with what its seven categories come to.
+def stances() -> pl.DataFrame:
+    """Return the printed shares of stance groups with the counts behind them.
 
     Returns
     -------
     polars.DataFrame
-        `model`, `reminder`, `E`, `D`, `D_f`, `average` (mean of E and D), `E_again` and `D_again` (means of
-        the printed categories, null where they are not printed).
+        `model`, `n` (infeasible requests), for each group its share (percent) and count `..._k` (null where
+        several fit), `total` (sum of the shares).
     """
     import polars as pl
 
-    rows = load_published("dod").with_columns(pl.col("percent").cast(pl.Float64))
-    keys = ["model", "reminder"]
-    whole = rows.filter(pl.col("category") == "overall").unique(
-        [*keys, "measure"], keep="first", maintain_order=True
-    )
-    wide = whole.pivot("measure", index=keys, values="percent", maintain_order=True).rename({"Df": "D_f"})
-    again = (
-        rows.filter(pl.col("category").is_in(list(CATEGORIES)), pl.col("measure") != "Df")
-        .unique([*keys, "category", "measure"], keep="first", maintain_order=True)
-        .group_by(*keys, "measure")
-        .agg(value=pl.when(pl.len() == 7).then(pl.col("percent").mean()).first())
-        .pivot("measure", index=keys, values="value")
-        .select(*keys, E_again="E", D_again="D")
-    )
-    joined = wide.join(again, on=keys, how="left", maintain_order="left")
-    return joined.select(
-        *keys, "E", "D", "D_f", ((pl.col("E") + pl.col("D")) / 2).alias("average"), "E_again", "D_again"
+    n = sizes()["overall"]
+    table = stances_printed()
+    more = [
+        pl.Series(
+            f"{g}_k", [None if v is None else _counted(counts(v, n))["k"] for v in table[g]], dtype=pl.Int64
+        )
+        for g in STANCES
+    ]
+    order = [c for g in STANCES for c in (g, f"{g}_k")]
+    return table.with_columns(*more, n=pl.lit(n, pl.Int64), total=pl.sum_horizontal(*STANCES)).select(
+        "model", "n", *order, "total"
     )
 
 
@@ -177,7 +237,7 @@ def text_table(rates: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     order = {m: k for k, m in enumerate(MODELS)}
-    mine = leaderboard(rates, category="text").filter(source=HERE)
+    mine = shares(rates, category="text")
     mine = mine.sort(pl.col("model").replace_strict(order, default=len(order)), "reminder")
     return mine.select(
         "model",
@@ -189,29 +249,6 @@ def text_table(rates: pl.DataFrame) -> pl.DataFrame:
         (pl.col("D_lenient") - pl.col("D_f")).alias("apart"),
         "pending",
     )
-
-
-def paired_table(apart: pl.DataFrame, effect: pl.DataFrame) -> pl.DataFrame:
-    """Lay out the paired tests that have discordant pairs: what is compared, difference with interval, p-values.
-
-    Parameters
-    ----------
-    apart, effect : frame
-        Results of `within_pairs` (by category, model, reminder) and of `compare` (by category, model).
-    """
-    import polars as pl
-
-    from icgkit.tables import intervals
-
-    reminded = pl.when(pl.col("reminder") == "yes").then(pl.lit("with")).otherwise(pl.lit("without"))
-    named = apart.with_columns(comparison=pl.format("infeasible - feasible, {} reminder", reminded))
-    told = effect.with_columns(comparison=pl.format("{}: with - without reminder", "measure"))
-    both = pl.concat([named.drop("reminder"), told]).filter(pl.col("status") == "ok")
-    shown = intervals(both, name="difference", spec="+.3f")
-    return shown.select(
-        "category", "model", "comparison", "rate_reference", "rate_target", "difference", "p_midp", "p_permutation",
-        "n_pairs", "n_missing", "status",
-    )  # fmt: skip
 
 
 def maze_quality(judged: pl.DataFrame) -> pl.DataFrame:
