@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from icgkit.errors import UnknownName
 from icgkit.identity import dataset_of, read_run
 from icgkit.load import Dataset
-from icgkit.paths import named_folder
+from icgkit.paths import named_folder, project_root
 
 if TYPE_CHECKING:
     import polars as pl
@@ -205,6 +205,24 @@ class Results:
         form = f"icgkit form {name} --cache {cache}"
         by_people = f"people make it: {form} --out {name}.csv writes a form; when it is filled in: {form} --read {name}.csv"
         return f"make it with: {self.commands(kind=name)[1]}" if name in _KINDS else by_people
+
+    def judge_pairs(self) -> tuple[pl.DataFrame, str]:
+        """Read labelled pairs of this run's judge from other responses, without those that it was calibrated on.
+
+        Returns
+        -------
+        (polars.DataFrame, str)
+            `found`, `gold` (see `icgkit.metrics.corrected_outside`), and what is missing where there are none.
+        """
+        import polars as pl
+
+        path = project_root() / "data" / "judge_pairs.csv"
+        if path.is_file():
+            rows = pl.read_csv(path).filter(part="held out", judge=self.judge).select("found", "gold")
+            if rows.height:
+                return rows, ""
+        empty = pl.DataFrame(schema={"found": pl.Boolean, "gold": pl.Boolean})
+        return empty, f"There are no labelled pairs of {self.judge}; add them to {path.name} among the data."
 
     def if_has(
         self, values: Sequence[str], function: Callable[..., pl.DataFrame], frame: pl.DataFrame,

@@ -142,3 +142,25 @@ def test_a_trend_over_groups_keeps_what_their_rates_leave_open() -> None:
     assert got["estimate"] == pytest.approx(plain)
     assert got["low"] < got["estimate"] < got["high"]
     assert (got["n"], got["n_clusters"]) == (6, 30)
+
+
+def test_errors_from_elsewhere_correct_recall_and_gap() -> None:
+    rng = np.random.default_rng(11)
+    frame = study(rng, 0.3, templates=80, cases=6)
+    judged = frame.with_columns(
+        found=pl.Series(
+            np.where(frame["found"], rng.random(frame.height) < 0.9, rng.random(frame.height) < 0.1)
+        )
+    )
+    gold = pl.Series([True] * 400 + [False] * 400)
+    seen = pl.Series(np.where(gold, rng.random(800) < 0.9, rng.random(800) < 0.1))
+    pairs = pl.DataFrame({"gold": gold, "found": seen})
+    got = M.corrected_outside(judged, pairs, reference="plain", ci=CI)
+    true = M.gap(frame, "plain", "full", by=(), ci=None)["estimate"].item()
+    gap = got.filter(quantity="gap").row(0, named=True)
+    assert abs(gap["judged"]) < abs(true)
+    assert gap["low"] < true < gap["high"]
+    few = M.corrected_outside(judged, pairs.gather_every(40), reference="plain", ci=CI).filter(quantity="gap")
+    assert (few["high"] - few["low"]).item() > gap["high"] - gap["low"]  # fewer pairs, wider
+    with pytest.raises(SchemaError, match="one class"):
+        M.corrected_outside(judged, pairs.filter("gold"), reference="plain", ci=CI)

@@ -12,6 +12,7 @@ from icgkit.metrics.agreement import agreement
 from icgkit.metrics.annotators import audit, fleiss
 from icgkit.metrics.contrasts import equivalence, gap_by, rate_trend
 from icgkit.metrics.correction import corrected, corrected_gap
+from icgkit.metrics.correction_outside import corrected_outside
 from icgkit.metrics.crossed import crossed
 from icgkit.metrics.effect_size import cohens_d
 from icgkit.metrics.extremes import ratio, spread
@@ -41,6 +42,7 @@ __all__ = [
     "cohens_d",
     "corrected",
     "corrected_gap",
+    "corrected_outside",
     "crossed",
     "differences",
     "equivalence",
