@@ -85,8 +85,8 @@ def confusion(frame: pl.DataFrame, note: str) -> Table:
         "that is due. agrees: share judged valid or not as is due; right: share with the very verdict; placed: of those found "
         "faulty, share where a cell of the fault is named.",
         notes=[
-            "The pen that draws the edits shares no code with the one that draws the requests. The thresholds were set on "
-            "mazes of seeds 1 to 3 and not changed after that.",
+            "The pen that draws the edits shares no code with the one that draws the requests. The thresholds were set on the "
+            "same kinds, drawn on mazes of seeds 1 to 3, and not changed after that.",
             note,
         ],
     )  # fmt: skip
