@@ -11,6 +11,9 @@ import typer
 
 from icgkit.errors import IcgError, SchemaError
 
+_BUDGET = "US dollars that everything in the cache may come to, earlier runs included."
+_PRICE = "MODEL=IN,OUT in US dollars a million tokens, where litellm knows none; repeatable."
+
 app = typer.Typer(
     name="icgkit",
     help="Measure which implicit constraints of a text edit multimodal models discover.",
@@ -141,9 +144,15 @@ def _clear_errors() -> Iterator[None]:
     except IcgError as exc:
         typer.secho(f"{type(exc).__name__}: {exc}", fg=typer.colors.RED, err=True)
         raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        typer.secho("interrupted; what was finished is kept", err=True)
+    except KeyboardInterrupt as exc:
+        typer.secho(str(exc) or "interrupted; what was finished is kept", err=True)
         raise typer.Exit(130) from None
+
+
+def _exit(stopped: str | None, failed: bool) -> None:
+    """End with 3 if calls were stopped, 1 if some failed or gave nothing usable."""
+    if stopped or failed:
+        raise typer.Exit(3 if stopped else 1)
 
 
 @app.command("import")
@@ -226,7 +235,8 @@ def run_command(
     samples: Annotated[int | None, typer.Option(min=1, help="Repeats of each call.")] = None,
     subset: Annotated[int | None, typer.Option(min=1, help="So many cases, stratified by category.")] = None,
     templates: Annotated[Path | None, typer.Option(help="Folder of own templates.")] = None,
-    budget: Annotated[float | None, typer.Option(min=0, help="US dollars that may be spent.")] = None,
+    budget: Annotated[float | None, typer.Option(min=0, help=_BUDGET)] = None,
+    price: Annotated[list[str] | None, typer.Option(help=_PRICE)] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would call and cost.")] = False,
     batch: Annotated[
         bool, typer.Option("--batch", help="Submit at batch prices; run again to collect.")
@@ -238,22 +248,19 @@ def run_command(
     with _clear_errors():
         chosen = study_run.from_options(
             study, dataset, models, conditions, judges, cache, samples, subset, templates
-        )
+        ).priced(price or ())
         if dry_run:
             typer.echo(study_run.estimate(chosen).text())
         elif batch:
             from icgkit.study_batch import run_batch
 
-            typer.echo(run_batch(chosen))
+            told = run_batch(chosen, budget=budget)
+            typer.echo(told.text())
+            _exit(told.stopped, told.failed)
         else:
-            try:
-                done = study_run.run(chosen, budget=budget)
-            except KeyboardInterrupt:
-                typer.echo("stopped; what was in flight is recorded, run again to go on", err=True)
-                raise typer.Exit(130) from None
+            done = study_run.run(chosen, budget=budget)
             typer.echo(done.text())
-            if done.stopped or done.summary.by_status.get("error"):
-                raise typer.Exit(3 if done.stopped else 1)
+            _exit(done.stopped, done.failed)
 
 
 @app.command("judge")
@@ -281,12 +288,21 @@ def judge_command(
         bool,
         typer.Option("--accept-cases", help="Judge the cases as they are now, though they have changed."),
     ] = False,
+    budget: Annotated[float | None, typer.Option(min=0, help=_BUDGET)] = None,
+    price: Annotated[list[str] | None, typer.Option(help=_PRICE)] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would call and cost.")] = False,
 ) -> None:
     """Mark the responses of a cache; verdicts go beside them, missing ones are counted."""
+    from dataclasses import replace
+
+    from icgkit import judging
+    from icgkit.cache import Cache
     from icgkit.identity import accept_cases as accept
-    from icgkit.judging import PRIMARY, judge_cache, judges_of
+    from icgkit.llm_limits import Limits
+    from icgkit.llm_run import together
     from icgkit.load import load_dataset
     from icgkit.paths import named_folder
+    from icgkit.study import Study, read_prices
 
     def listed(text: str) -> list[str]:
         return [x.strip() for x in text.split(",") if x.strip()]
@@ -294,25 +310,39 @@ def judge_command(
     with _clear_errors():
         if study is not None and judges:
             raise SchemaError("judges", allowed="either --judges or --study")
-        asked, words = judges_of(study) if study is not None else (listed(judges) or PRIMARY, None)
+        asked: Any = listed(judges) or judging.PRIMARY
+        words, limits = None, Limits(budget=budget)
+        if study is not None:
+            asked, words = judging.judges_of(study)
+            limits = Study.read(study).call_limits(budget)
+        limits = replace(limits, prices={**limits.prices, **read_prices(price or ())})
+        store = Cache(named_folder("cache", cache))
+        options: dict[str, Any] = {
+            "kinds": listed(kinds),
+            "dataset": dataset,
+            "only": listed(conditions),
+            "templates": templates or words,
+            "limits": limits,
+        }
+        if dry_run:
+            typer.echo(judging.estimate_judging(store, asked, **options).text())
+            return
         if accept_cases:
             if not dataset:
                 raise SchemaError("--accept-cases", remedy="say which cases are meant: --dataset FOLDER")
             old = accept(named_folder("cache", cache), load_dataset(dataset))
             typer.echo(f"{len(old)} cases have changed or are gone; verdicts on them were dropped", err=True)
-        done = judge_cache(
-            cache,
-            asked,
-            kinds=listed(kinds),
-            dataset=dataset,
-            only=listed(conditions),
-            templates=templates or words,
-        )
-    for name, frame in done.items():
-        bad = frame.filter(frame["status"] != "ok").height if "status" in frame.columns else 0
-        typer.echo(f"{name}: {frame.height:,d} rows, {bad:,d} without a verdict")
-        if not frame.height:
-            typer.echo(f"{name}: nothing to judge (no response of these conditions, or cases without nodes)")
+        done = judging.judge_cache(store, asked, **options)
+        calls = together(store.runs)
+        typer.echo("\n".join([*judging.verdict_lines(done), *calls.lines()]))
+        for name, frame in done.items():
+            if not frame.height:
+                typer.echo(
+                    f"{name}: nothing to judge (no response of these conditions, or cases without nodes)"
+                )
+        if calls.stopped == "budget":
+            typer.echo("stopped at the budget, of which earlier runs are a part; run again with a higher one")
+        _exit(calls.stopped, calls.failed() or any(map(judging.without_verdict, done.values())))
 
 
 @app.command("form")

@@ -337,6 +337,7 @@ def run_plan(
     """
     from icgkit.estimate import survey
     from icgkit.llm_open import check_models
+    from icgkit.llm_prices import check_prices
     from icgkit.llm_run import Summary, run_calls
 
     wanted = frozenset(redo)
@@ -346,10 +347,19 @@ def run_plan(
         if not todo.missing and not todo.relabels:
             if ready is not None:
                 ready([])
-            return todo.slots, Summary(total=todo.cached, cached=todo.cached, by_status=dict(todo.by_status))
+            return todo.slots, Summary(
+                total=todo.cached,
+                cached=todo.cached,
+                by_status=dict(todo.by_status),
+                pending=todo.pending,
+                reasons=todo.reasons,
+            )
         if todo.missing:
             check_all(case for case in plan.dataset if case.id in todo.missing_cases)
         routes = check_models([*todo.examples.values(), *map(address, plan.behind)])
+        limits = limits or Limits()
+        asked = [*(model for model, _ in todo.examples), *(request.model for request in plan.behind)]
+        check_prices(asked, limits.prices, budget=limits.budget)
         if ready is not None:
             ready(routes)
 

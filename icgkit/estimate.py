@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from icgkit.batches import pending
 from icgkit.cache import Cache
 from icgkit.elicit import Plan, requests
 from icgkit.errors import IcgError, ImageError
 from icgkit.images import check_ahead, check_all
-from icgkit.llm import REDO, Addressed, Request, address, sent_params
-from icgkit.llm_prices import most_output, price_of, tokens_in
+from icgkit.llm import REDO, Addressed, Request, address
+from icgkit.llm_failures import Reasons
+from icgkit.llm_prices import Price, most_output, price_of, tokens_in
 from icgkit.load import by_label
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ class Row:
     input_tokens: int = 0
     expected_output: int = 0
     most_output: int = 0
+    images: int = 0
 
 
 @dataclass
@@ -55,6 +58,29 @@ class Survey:
     by_status: Counter[str] = field(default_factory=Counter)
     relabels: int = 0
     """Responses that are recorded, but for another case or condition only."""
+    reasons: Reasons = field(default_factory=Reasons)
+    """Why recorded calls have no answer."""
+    pending: int = 0
+    """Calls that were submitted as a batch and not collected yet; nobody makes them again."""
+    booked: float = 0.0
+    """US dollars that the cache's ledger and records come to so far."""
+    prices: Mapping[str, Price] = field(default_factory=dict)
+
+    def count(self, asked: Addressed, usual: Mapping[tuple[Any, ...], float], steps: int = 0) -> None:
+        """Count a call that is to be made, and `steps` more that will build on it."""
+        request = asked.request
+        row = self.rows.setdefault(_shown(request), Row(request.model))
+        row.missing += 1
+        row.later += steps
+        limit = most_output(request.params, price_of(request.model, self.prices).limit)
+        condition = str(request.tags.get("condition"))
+        typical = usual.get((_shown(request), condition), TYPICAL_OUTPUT)
+        row.input_tokens += tokens_in(asked)
+        row.images += len(asked.images)
+        row.expected_output += min(round(typical), limit)
+        row.most_output += limit
+        self.missing_cases.add(str(request.tags.get("case_id")))
+        self.examples.setdefault((request.model, str(dict(request.params))), asked)
 
     @property
     def missing(self) -> int:
@@ -79,8 +105,8 @@ class Survey:
             calls = row.missing + row.later
             grow = calls / row.missing if row.missing else 1.0
             sent, expected = round(row.input_tokens * grow), round(row.expected_output * grow)
-            most = round(row.most_output * grow)
-            price = price_of(row.priced_as or model) if calls else None
+            most, images = round(row.most_output * grow), round(row.images * grow)
+            price = price_of(row.priced_as or model, self.prices) if calls else None
             rows.append(
                 {
                     "model": model,
@@ -88,8 +114,8 @@ class Survey:
                     "calls": calls,
                     "input_tokens": sent,
                     "output_tokens": expected,
-                    "cost": price.cost(sent, expected) if price else 0.0,
-                    "cost_at_most": price.cost(sent, most) if price else 0.0,
+                    "cost": price.cost(sent, expected, images) if price else 0.0,
+                    "cost_at_most": price.cost(sent, most, images) if price else 0.0,
                 }
             )
         kinds = {"model": pl.String, "cached": pl.Int64, "calls": pl.Int64, "input_tokens": pl.Int64}
@@ -112,7 +138,17 @@ class Survey:
             f"{_dollars(sums[0])} {_dollars(sums[1])}"
         )
         if frame["cost"].null_count():
-            lines.append("no price: litellm knows none for that model; it is left out of the sums.")
+            lines.append(
+                "no price: litellm knows none for that model, it is left out of the sums; give it one in the study "
+                "file (price = { input = ..., output = ... }, US dollars a million tokens)"
+            )
+        if self.booked:
+            lines.append(f"booked so far in this cache: ${self.booked:,.4f}; a budget counts it")
+        if self.pending:
+            lines.append(
+                f"{self.pending:,d} calls are with the provider as a batch and are not counted; "
+                "`icgkit run --batch` collects them"
+            )
         if self.routes:
             lines += ["", "where the calls would go:"]
             lines += dict.fromkeys(route.text() for route in self.routes)
@@ -129,6 +165,7 @@ def survey(
     cache: Cache,
     redo: frozenset[str] = REDO,
     judges: Callable[[Addressed], list[tuple[str, int, int]]] | None = None,
+    prices: Mapping[str, Price] | None = None,
 ) -> Survey:
     """Go through a plan without making a call.
 
@@ -137,8 +174,11 @@ def survey(
     judges : callable, optional
         Gets a response that is still missing and returns the judge calls that it will lead to:
         model, input tokens, limit of output tokens.
+    prices : mapping, optional
+        Prices by model, as a study gives them.
     """
-    seen = Survey()
+    seen = Survey(prices=prices or {})
+    submitted = pending(cache.folder)
     usual: Mapping[tuple[Any, ...], float] | None = None
     known: set[str] = set()
     cases = {case.id: case for case in plan.dataset}
@@ -147,22 +187,10 @@ def survey(
         nonlocal usual
         if usual is None:
             usual = _usual_output(cache)
-        request = asked.request
-        row = seen.rows.setdefault(_shown(request), Row(request.model))
-        row.missing += 1
-        row.later += steps
-        limit = most_output(sent_params(request.params))
-        condition = str(request.tags.get("condition"))
-        typical = usual.get((_shown(request), condition), TYPICAL_OUTPUT)
-        row.input_tokens += tokens_in(asked)
-        row.expected_output += min(round(typical), limit)
-        row.most_output += limit
-        case = str(request.tags.get("case_id"))
-        if case not in seen.missing_cases:
-            seen.missing_cases.add(case)
-            if case in cases:
-                check_ahead(cases[case])
-        seen.examples.setdefault((request.model, str(dict(request.params))), asked)
+        case = str(asked.request.tags.get("case_id"))
+        if case not in seen.missing_cases and case in cases:
+            check_ahead(cases[case])
+        seen.count(asked, usual, steps)
         for judge, sent, most in judges(asked) if judges is not None else ():
             marked = seen.rows.setdefault(judge, Row())
             marked.missing += 1
@@ -176,12 +204,17 @@ def survey(
         if status is None or status in redo:
             if asked.key not in known:
                 known.add(asked.key)
-                count(asked, steps)
+                if asked.key in submitted:
+                    seen.pending += 1
+                else:
+                    count(asked, steps)
             return
         if asked.key not in known:
             known.add(asked.key)
             seen.rows.setdefault(_shown(request), Row(request.model)).cached += 1
             seen.by_status[status] += 1
+            if status != "ok" and (record := cache.get(asked.key)) is not None:
+                seen.reasons.add(record)
         slot = asked.slot
         if slot[1] == "elicit":
             if not cache.has_slot(slot):  # recorded for another case or condition
@@ -206,6 +239,39 @@ def survey(
 
 def _shown(request: Request) -> str:
     return request.tags.get("label") or request.model
+
+
+def survey_requests(
+    requests: Iterable[Request],
+    cache: Cache,
+    redo: frozenset[str] = REDO,
+    prices: Mapping[str, Price] | None = None,
+) -> Survey:
+    """Say which of some requests are recorded, and what the rest will cost; nothing is called."""
+    seen = Survey(prices=prices or {})
+    submitted = pending(cache.folder)
+    usual = _usual_output(cache)
+    known: set[str] = set()
+    for request in requests:
+        asked = address(request)
+        if asked.key in known:
+            continue
+        known.add(asked.key)
+        status = cache.status(asked.key)
+        if status is not None and status not in redo:
+            seen.rows.setdefault(_shown(request), Row(request.model)).cached += 1
+        elif asked.key in submitted:
+            seen.pending += 1
+        else:
+            seen.count(asked, usual)
+    return seen
+
+
+def booked(cache: Cache) -> float:
+    """Return the US dollars that a cache has cost: by its ledger, or by its records where those say more."""
+    cache.ledger.refresh()
+    recorded = float(cache.frame()["cost"].sum() or 0.0) if len(cache) else 0.0
+    return max(recorded, cache.ledger.spent.cost) + cache.ledger.held
 
 
 def _usual_output(cache: Cache) -> Mapping[tuple[Any, ...], float]:

@@ -17,7 +17,7 @@ from icgkit.cache import Cache, Record
 from icgkit.elicit import Model
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.graph import Case, Constraint
-from icgkit.llm import Request, complete_many, merged
+from icgkit.llm import Request, call_many, merged
 from icgkit.llm_limits import Limits
 from icgkit.load import Dataset
 from icgkit.prompts import Condition, build_messages, judge_prompts
@@ -393,8 +393,12 @@ def _run(
         calls = [
             _request(jobs[k], ids, kind, template, judge, 2 * sample + attempt) for k, ids in todo.items()
         ]
-        records = complete_many(calls, cache=cache, limits=limits, progress=progress and attempt == 0)
+        records, _ = call_many(calls, cache=cache, limits=limits, progress=progress and attempt == 0)
         for (k, ids), record in zip(list(todo.items()), records, strict=True):
+            if record is None:  # the run stopped: what the first try gave stands
+                if attempt == 0:
+                    out[k] |= {i: {**blank, "status": "not_asked"} for i in ids}
+                continue
             got = verdicts_of(record, ids, kind.fields)
             if kind.id != "precision" and is_cut(jobs[k].row["text"]):
                 got = {i: _as_far_as_shown(v, kind.fields) for i, v in got.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,25 @@ if TYPE_CHECKING:
 
 FORMS = ("anon", "orig")
 _MATCHES = ("match", "partial", "none")
+
+
+def guess_requests(
+    dataset: Dataset,
+    model: Model,
+    *,
+    forms: Sequence[str] = FORMS,
+    templates: str | Path | None = None,
+) -> Iterator[tuple[tuple[Case, Constraint, str], Request]]:
+    """Yield the first call of the probe about each reason, with its case, node and form."""
+    template = judge_prompts(templates)["leakage"]
+    for case in dataset:
+        for node in case.constraint_nodes:
+            for form in forms:
+                if text := node.reason_anon if form == "anon" else node.reason:
+                    yield (
+                        (case, node, form),
+                        _request(case, node, model, template, {"reason": text}, form=form),
+                    )
 
 
 def probe_leakage(
@@ -60,22 +79,9 @@ def probe_leakage(
     known = judge_prompts(templates)
     guesser = as_model(model, params)
     comparer = guesser if judge is None else as_model(judge, params)
-    jobs = [
-        (case, node, form, text)
-        for case in dataset
-        for node in case.constraint_nodes
-        for form in forms
-        if (text := node.reason_anon if form == "anon" else node.reason)
-    ]
-    guesses = complete_many(
-        [
-            _request(case, node, guesser, known["leakage"], {"reason": text}, form=form)
-            for case, node, form, text in jobs
-        ],
-        cache=cache,
-        limits=limits,
-        progress=progress,
-    )
+    asking = list(guess_requests(dataset, guesser, forms=forms, templates=templates))
+    jobs = [job for job, _ in asking]
+    guesses = complete_many([request for _, request in asking], cache=cache, limits=limits, progress=progress)
     read = [_object(r.text if r.status == "ok" else None, "subtype", "region") for r in guesses]
     asked = [
         k for k, guess in enumerate(read) if isinstance(guess.get("region"), str) and guess["region"].strip()
@@ -95,7 +101,7 @@ def probe_leakage(
     )  # fmt: skip
     match = {k: _match(r.text if r.status == "ok" else None) for k, r in zip(asked, compared, strict=True)}
     rows = []
-    for k, (case, node, form, _) in enumerate(jobs):
+    for k, (case, node, form) in enumerate(jobs):
         guess = str(read[k].get("subtype", "")).strip()
         usable = guess if guess in SUBTYPES else None
         rows.append(

@@ -395,7 +395,7 @@ def call_many(
         wanted = frozenset(redo)
         todo = [a for a in addressed if cache.status(a.key) in (None, *wanted)]
         check_models(todo)
-        check_prices(todo, limits.prices, budget=limits.budget)
+        check_prices([a.request.model for a in todo], limits.prices, budget=limits.budget)
     found: list[Record | None] = [None] * len(requests)
 
     def keep(index: int | None, record: Record) -> None:

@@ -172,6 +172,14 @@ class Reasons:
                 whole.count(who, text, case, n)
         return whole
 
+    def union(self, other: Reasons) -> Reasons:
+        """Return what either counts; what both count is the same calls seen twice."""
+        whole = Reasons(dict(self.seen))
+        for key, entry in other.seen.items():
+            if entry[0] > whole.seen.get(key, (0, "", ""))[0]:
+                whole.seen[key] = entry
+        return whole
+
     def lines(self, most: int = 3) -> list[str]:
         """Return the commonest reasons as lines: count, model, reason, one case."""
         ranked = sorted(self.seen.items(), key=lambda item: -item[1][0])

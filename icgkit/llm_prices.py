@@ -161,7 +161,7 @@ def _listed(model: str, kind: str) -> Price:
 
 
 def check_prices(
-    calls: Iterable[Addressed], prices: Mapping[str, Price] | None = None, *, budget: float | None
+    models: Iterable[str], prices: Mapping[str, Price] | None = None, *, budget: float | None
 ) -> None:
     """Refuse a budget that cannot be kept because a model has no known price.
 
@@ -172,8 +172,7 @@ def check_prices(
     """
     if budget is None:
         return
-    models = dict.fromkeys(asked.request.model for asked in calls)
-    unpriced = [model for model in models if not price_of(model, prices).known]
+    unpriced = [model for model in dict.fromkeys(models) if not price_of(model, prices).known]
     if unpriced:
         raise CallError(
             f"a budget of ${budget:g} cannot be kept: no price is known for {', '.join(unpriced)}",

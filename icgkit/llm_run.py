@@ -352,7 +352,7 @@ class _Run:
         """Hold the longest possible answer's cost, waiting for calls in flight to be settled if need be."""
         if target.price.free:
             return "", 0.0, tokens
-        check_prices([asked], self.limits.prices, budget=self.limits.budget)
+        check_prices([asked.request.model], self.limits.prices, budget=self.limits.budget)
         self.begin()
         ledger, budget, model = self.cache.ledger, self.limits.budget, asked.request.model
         while not self.over(target):

@@ -202,6 +202,7 @@ SCHEMAS: dict[str, Schema] = {
                     "String",
                     "ok | incomplete | conflict | not_applicable | unreadable | truncated | empty | refused | "
                     "error | cut (not found in the part of an overlong response that the judge was shown) | "
+                    "not_asked (the judging stopped before) | "
                     "no_response (the judged response itself is missing)",
                 ),
             },

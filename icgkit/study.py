@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,21 +12,47 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from icgkit import sampling
 from icgkit.cache import Cache, Mode
 from icgkit.elicit import PAPER, Model, Plan, make_plan
-from icgkit.errors import SchemaError
+from icgkit.errors import IcgError, SchemaError, UnknownName
 from icgkit.images import MAX_SIDE
 from icgkit.judges import PARAMS as JUDGE_PARAMS
-from icgkit.llm import merged
-from icgkit.llm_limits import Limits
+from icgkit.llm import merged, provider_of
+from icgkit.llm_limits import Limits, check_limit
+from icgkit.llm_prices import Price
 from icgkit.load import Dataset, load_dataset
 from icgkit.paths import folder_of, is_path
 from icgkit.sampling import SEED
 from icgkit.untrusted import toml_table
 
+LEAST_PRICE = 0.001
+"""Dollars a million tokens below which a price is taken for one that was meant for a single token."""
 JudgeKind = Literal["recall", "precision", "plan"]
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class PriceEntry(_Part):
+    """A price where litellm knows none, or another: US dollars a million tokens, `image` dollars an image."""
+
+    input: Annotated[float, Field(ge=0)]
+    output: Annotated[float, Field(ge=0)]
+    cached: Annotated[float, Field(ge=0)] | None = None
+    image: Annotated[float, Field(ge=0)] = 0.0
+
+    @field_validator("input", "output", "cached")
+    @classmethod
+    def _per_million(cls, value: float | None) -> float | None:
+        if value is not None and 0 < value < LEAST_PRICE:
+            raise ValueError(
+                f"{value:g} dollars a million tokens is no price; give {value * 1e6:g} if it is meant for one token"
+            )
+        return value
+
+    def price(self) -> Price:
+        """Return the price as the engine takes it, in dollars a token."""
+        cached = None if self.cached is None else self.cached / 1e6
+        return Price(self.input / 1e6, self.output / 1e6, cached, image=self.image)
 
 
 class ModelEntry(_Part):
@@ -39,6 +67,7 @@ class ModelEntry(_Part):
     system: Literal["system", "user"] = "system"
     params: dict[str, Any] = {}
     conditions: dict[str, dict[str, Any]] = {}
+    price: PriceEntry | None = None
 
 
 class JudgeEntry(_Part):
@@ -49,6 +78,7 @@ class JudgeEntry(_Part):
     kinds: tuple[JudgeKind, ...] = ("recall",)
     params: dict[str, Any] = {}
     system: Literal["system", "user"] = "system"
+    price: PriceEntry | None = None
 
     def model(self) -> Model:
         """Return the judge as the model that is asked."""
@@ -72,14 +102,43 @@ class LimitsEntry(_Part):
     retries: Annotated[int, Field(ge=0)] = 3
     backoff: Annotated[float, Field(ge=0)] = 5.0
     longest_wait: Annotated[float, Field(gt=0)] = 600.0
+    dead_after: Annotated[float, Field(gt=0)] = 45.0
     connect_timeout: Annotated[float, Field(gt=0)] = 10.0
     timeout: Annotated[float, Field(gt=0)] = 300.0
     budget: Annotated[float, Field(ge=0)] | None = None
     providers: dict[str, dict[str, Any]] = {}
 
+    @field_validator("providers")
+    @classmethod
+    def _of_providers(cls, value: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        for provider, own in value.items():
+            for name, limit in own.items():
+                try:
+                    check_limit(name, limit, f"providers.{provider}: ")
+                except IcgError as exc:
+                    raise ValueError(str(exc)) from None
+        return value
+
     def limits(self) -> Limits:
         """Return the limits as the engine takes them."""
         return Limits(**self.model_dump())
+
+    def check_providers(self, used: Iterable[str]) -> None:
+        """Raise if limits are meant for a provider that there is not.
+
+        Raises
+        ------
+        UnknownName
+            For a name that is neither among those `used` nor litellm's.
+        """
+        used = set(used)
+        for name in self.providers:
+            if name not in used:
+                from icgkit.llm_lanes import load_litellm
+
+                known = {str(getattr(p, "value", p)) for p in load_litellm().provider_list} | used
+                if name not in known:
+                    raise UnknownName.among("provider in [limits.providers]", name, known)
 
 
 class Study(_Part):
@@ -180,9 +239,94 @@ class Study(_Part):
             max_side=self.max_side,
         )
 
+    def entries(self) -> list[ModelEntry | JudgeEntry]:
+        """Return every model that the study may call: those asked, judges, helpers."""
+        return [*self.models, *self.judges, *self.helpers.values()]
+
+    def priced(self, given: Iterable[str]) -> Study:
+        """Return the study with prices as `read_prices` reads them, for those of its models that they name.
+
+        Raises
+        ------
+        UnknownName
+            For a price of a model that the study does not have.
+        """
+        prices = _prices(given)
+        if not prices:
+            return self
+        names = {e.name for e in self.entries()}
+        for name in prices:
+            if name not in names:
+                raise UnknownName.among("model in --price", name, names)
+
+        def with_price(entry: Any) -> Any:
+            new = prices.get(entry.name)
+            return entry.model_copy(update={"price": new}) if new else entry
+
+        change = {
+            "models": tuple(map(with_price, self.models)),
+            "judges": tuple(map(with_price, self.judges)),
+        }
+        helpers = {name: with_price(entry) for name, entry in self.helpers.items()}
+        return self.model_copy(update=change | {"helpers": helpers})
+
+    def call_limits(self, budget: float | None = None) -> Limits:
+        """Return the limits of the study's calls with the prices that it gives; `budget` wins over its own.
+
+        Raises
+        ------
+        UnknownName
+            For limits of a provider that there is not.
+        SchemaError
+            If one model has two prices.
+        """
+        entries = self.entries()
+        self.limits.check_providers(provider_of(e.name) for e in entries)
+        prices: dict[str, Price] = {}
+        for entry in entries:
+            if entry.price is not None:
+                price = entry.price.price()
+                if prices.setdefault(entry.name, price) != price:
+                    raise SchemaError(f"model {entry.name} has two prices", remedy="give the same one")
+        limits = replace(self.limits.limits(), prices=prices)
+        return limits if budget is None else replace(limits, budget=budget)
+
     def open_cache(self, mode: Mode = "record") -> Cache:
         """Open the cache that the study names, by default the one with the name of its dataset's folder."""
         return Cache.named(self.cache or folder_of("cases", self.dataset).name, mode)
+
+
+def _prices(given: Iterable[str]) -> dict[str, PriceEntry]:
+    found = {}
+    for text in given:
+        name, _, numbers = text.rpartition("=")
+        try:
+            sent, got = (float(x) for x in numbers.split(","))
+            found[name.strip()] = PriceEntry(input=sent, output=got)
+        except ValueError as exc:
+            why = exc.errors()[0]["msg"] if isinstance(exc, ValidationError) else None
+            raise SchemaError(
+                f"price of a model{f': {why}' if why else ''}",
+                got=text,
+                allowed="MODEL=IN,OUT in US dollars a million tokens, such as openai/mine=0.5,2.0",
+            ) from None
+    return found
+
+
+def read_prices(given: Iterable[str]) -> dict[str, Price]:
+    """Read prices of the command line, `MODEL=IN,OUT` in US dollars a million tokens, by model.
+
+    Raises
+    ------
+    SchemaError
+        For what is no price.
+
+    Examples
+    --------
+    >>> read_prices(["openai/mine=0.5,2"])["openai/mine"].output
+    2e-06
+    """
+    return {name: entry.price() for name, entry in _prices(given).items()}
 
 
 def _paths_from(base: Path, data: dict[str, Any]) -> dict[str, Any]:

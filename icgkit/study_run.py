@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from icgkit.cache import Cache, Record
 from icgkit.elicit import Plan, different_names, responses, run_plan
-from icgkit.estimate import Survey, survey
+from icgkit.estimate import Survey, booked, survey
 from icgkit.graph import Case
 from icgkit.identity import describe, note_run
 from icgkit.images import check_all
 from icgkit.judges import JUDGES, judge_name
-from icgkit.judging import marks
-from icgkit.llm import PICTURE, Addressed, Request, address
+from icgkit.judging import marks, verdict_lines, without_verdict
+from icgkit.llm import PICTURE, WOUND_UP, Addressed, Request, address
+from icgkit.llm_limits import Limits
 from icgkit.llm_prices import most_output
-from icgkit.llm_run import Summary
+from icgkit.llm_run import Summary, together
 from icgkit.load import Dataset, load_dataset
 from icgkit.planning_set import marked_constraints
 from icgkit.prompts import Condition, judge_prompts
@@ -50,11 +51,19 @@ class Done:
     """Cases that lack what a condition shows, by condition."""
     responses: pl.DataFrame = field(repr=False)
     judgments: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
+    again: Summary = field(default_factory=Summary, repr=False)
+    """The judges' second round, about what they left without a verdict."""
 
     @property
     def stopped(self) -> str | None:
         """Why the run ended early, None if it did not."""
-        return self.summary.stopped
+        return self.summary.stopped or self.again.stopped
+
+    @property
+    def failed(self) -> bool:
+        """Whether calls failed, models were given up, or responses have no usable verdict."""
+        unusable = any(without_verdict(f) for f in self.judgments.values())
+        return self.summary.failed() or self.again.failed() or unusable
 
     def text(self) -> str:
         """Return what happened, in a few lines."""
@@ -62,17 +71,22 @@ class Done:
         counts = ", ".join(f"{n} {k}" for k, n in sorted(s.by_status.items()))
         lines = [
             f"{s.cached} calls were recorded already, {s.called} were made in {s.seconds:.1f} s ({counts or 'none'})",
-            f"cost ${s.cost:.4f}" + (f", and {s.unpriced} calls without a known price" if s.unpriced else ""),
         ]
         for condition, n in self.left_out.items():
             lines.append(f"{condition}: {n} cases left out, they lack what it shows")
         asked = self.responses["condition"].is_in(self.study.conditions)  # not what only led to a response
         if asked.sum() < self.wanted:
             lines.append(f"{self.wanted - asked.sum()} of {self.wanted} responses are missing")
-        if s.stopped == "budget":
-            lines.append("stopped at the budget; run again with a higher one to go on")
-        if s.stopped == "interrupt":
-            lines.append("stopped; what was in flight is recorded, run again to go on")
+        both = together([s, self.again])
+        both.reasons = s.reasons.union(self.again.reasons)
+        lines += both.lines()
+        lines += verdict_lines(self.judgments)
+        if self.stopped == "budget":
+            lines.append(
+                "stopped at the budget, of which earlier runs are a part; run again with a higher one"
+            )
+        if self.stopped == "interrupt":
+            lines.append(WOUND_UP)
         return "\n".join(lines)
 
 
@@ -98,7 +112,8 @@ def run(
     cache : Cache, optional
         Instead of the one that the study names.
     budget : float, optional
-        US dollars; no call is made that would pass it.
+        US dollars that everything in the cache may come to, earlier runs included; no call is made
+        whose longest possible answer would pass it. Instead of the study's own.
     pack : bool
         Fold the records into `calls.parquet` at the end.
 
@@ -116,9 +131,7 @@ def run(
     cache = cache or study.open_cache()
     plan = judging_plan(study)
     describe(study, plan, cache.folder)
-    limits = study.limits.limits()
-    if budget is not None:
-        limits = replace(limits, budget=budget)
+    limits = study.call_limits(budget)
 
     def ready(routes: list[Route]) -> None:
         if cache.mode == "record":
@@ -127,9 +140,11 @@ def run(
     slots, summary = run_plan(plan, cache, limits=limits, redo=study.redo, progress=progress, ready=ready)
     frame = responses(cache, slots)
     done = Done(study, cache.folder, summary, plan.count(), plan.left_out(), frame)
-    if study.judges and not summary.stopped:
-        done.judgments = judge_all(study, frame, cache)
-    if pack and cache.mode == "record" and not summary.stopped:
+    if study.judges and not done.stopped:
+        before = len(cache.runs)
+        done.judgments = judge_all(study, frame, cache, limits)
+        done.again = together(cache.runs[before:])
+    if pack and cache.mode == "record" and not done.stopped:
         cache.pack()
     return done
 
@@ -173,7 +188,9 @@ def estimate(study: Study | str | Path | dict[str, Any], *, cache: Cache | None 
     cache = cache or study.open_cache()
     plan = judging_plan(study)
     describe(study, plan, cache.folder)
-    found = survey(plan, cache, frozenset(study.redo), _judge_calls(study, plan) if study.judges else None)
+    judges = _judge_calls(study, plan) if study.judges else None
+    found = survey(plan, cache, frozenset(study.redo), judges, study.call_limits().prices)
+    found.booked = booked(cache)
     if found.missing:
         check_all(case for case in plan.dataset if case.id in found.missing_cases)
         found.routes = check_models([*found.examples.values(), *map(address, plan.behind)], need_keys=False)
@@ -224,7 +241,7 @@ def _selected(study: Study) -> dict[str, tuple[str, ...]]:
     return {case_id: tuple(nodes) for case_id, nodes in rows.iter_rows()}
 
 
-def judge_all(study: Study, frame: pl.DataFrame, cache: Cache) -> dict[str, pl.DataFrame]:
+def judge_all(study: Study, frame: pl.DataFrame, cache: Cache, limits: Limits) -> dict[str, pl.DataFrame]:
     """Judge all responses: what was judged while eliciting is replayed, gaps are asked once more."""
     import polars as pl
 
@@ -250,7 +267,7 @@ def judge_all(study: Study, frame: pl.DataFrame, cache: Cache) -> dict[str, pl.D
                     judge.model(),
                     cache=cache,
                     templates=study.templates,
-                    limits=study.limits.limits(),
+                    limits=limits,
                     progress=False,
                     **more,
                 )

@@ -69,9 +69,7 @@ def test_run_and_judge_mark_the_same(tmp_path: Path) -> None:
     )  # fmt: skip
     ran = study_run.run(study, progress=False)
     calls = len(Cache(tmp_path / "c"))
-    again = judging.judge_cache(
-        tmp_path / "c", ["offline/judge"], kinds=judge["kinds"], progress=False, pack=False
-    )
+    again = judging.judge_cache(tmp_path / "c", ["offline/judge"], kinds=judge["kinds"], progress=False)
     for name, frame in ran.judgments.items():
         assert again[name].sort(frame.columns).equals(frame.sort(frame.columns)), name
     assert len(Cache(tmp_path / "c")) == calls

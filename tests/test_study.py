@@ -169,9 +169,9 @@ def test_bad_images_stop_before_the_first_call(server, tmp_path) -> None:
 def test_batch_is_submitted_closed_and_collected_later(server, tmp_path) -> None:
     asked = study(server, tmp_path, models=["gpt-4o"], conditions=["direct"])
     before = sum(server.seen.values())
-    assert "4 submitted now" in run_batch(asked)
-    assert "4 still with the provider, 0 submitted" in run_batch(asked)
-    assert "4 answers collected, 0 still with the provider, 0 submitted" in run_batch(asked)
+    assert "4 submitted now" in run_batch(asked).text()
+    assert "4 still with the provider, 0 submitted" in run_batch(asked).text()
+    assert "4 answers collected, 0 still with the provider, 0 submitted" in run_batch(asked).text()
     assert sum(server.seen.values()) - before == 4
     done = study_run.run(asked, progress=False)
     assert done.summary.called == 0
