@@ -37,6 +37,11 @@ class State:
     most_in_flight: int = 0
     files: dict[str, bytes] = field(default_factory=dict)
     batches: dict[str, dict[str, Any]] = field(default_factory=dict)
+    billed: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    """Tokens in and out of every reply that was sent, by prompt: what a provider would bill."""
+    most_a_second: int = 0
+    """Calls that are taken in a second, others get 429; 0 for any number."""
+    taken: list[float] = field(default_factory=list)
     url: str = ""
 
 
@@ -52,7 +57,7 @@ def reply(body: dict[str, Any], text: str | None = "ok", **change: Any) -> dict[
     """Build an answer in the OpenAI form."""
     message = {"role": "assistant", "content": text, **change.pop("message", {})}
     choice = {"index": 0, "message": message, "finish_reason": change.pop("finish_reason", "stop")}
-    usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+    usage = tokens(body)
     answer = {
         "id": "x",
         "object": "chat.completion",
@@ -61,6 +66,12 @@ def reply(body: dict[str, Any], text: str | None = "ok", **change: Any) -> dict[
         "choices": [choice],
     }
     return {**answer, "usage": usage, **change}
+
+
+def tokens(body: dict[str, Any], sent: int = 100, got: int = 20) -> dict[str, int]:
+    """Build the usage of a reply; each of `n` replies counts."""
+    got *= int(body.get("n") or 1)
+    return {"prompt_tokens": sent, "completion_tokens": got, "total_tokens": sent + got}
 
 
 def good(body: dict[str, Any]) -> dict[str, Any]:
@@ -86,6 +97,14 @@ async def _fault(
         return web.json_response(
             {"error": {"message": "slow down"}}, status=429, headers={"Retry-After": when}
         )
+    if name == "afterms":
+        error = {"error": {"message": "slow down"}}
+        return web.json_response(
+            error, status=429, headers={"Retry-After": "2", "retry-after-ms": value or "1"}
+        )
+    if name == "noquota":
+        error = {"error": {"message": "You exceeded your current quota.", "code": "insufficient_quota"}}
+        return web.json_response(error, status=429)
     if name.isdigit():
         error = {"error": {"message": f"status {name}", "type": "x", "code": name}}
         return web.json_response(error, status=int(name), headers=headers)
@@ -107,6 +126,12 @@ async def _fault(
         await asyncio.sleep(float(value or 1))
         return web.json_response(good(body))
     simple: dict[str, Any] = {
+        "long": reply(body, "many words", usage=tokens(body, 100, int(value or 300))),
+        "dear": reply(body, "few words", usage=tokens(body, int(value or 20_000))),
+        "cheap": reply(
+            body, "free", usage={"prompt_tokens": -(10**9), "completion_tokens": 5}, _cost=-1000.0
+        ),
+        "error402": {"error": {"message": "402: no credits left", "code": 402}},
         "nochoices": reply(body, "x") | {"choices": []},
         "nullchoices": reply(body, "x") | {"choices": None},
         "none": reply(body, None),
@@ -144,6 +169,14 @@ async def _fault(
     raise ValueError(name)
 
 
+def _bill(state: State, prompt: str, sent: bytes) -> None:
+    try:
+        usage = json.loads(sent)["usage"]
+    except (ValueError, TypeError, KeyError):
+        return
+    state.billed.setdefault(prompt, []).append((usage["prompt_tokens"], usage["completion_tokens"]))
+
+
 def make_app(state: State) -> web.Application:
     """Build the server."""
 
@@ -156,16 +189,29 @@ def make_app(state: State) -> web.Application:
         state.in_flight += 1
         state.most_in_flight = max(state.most_in_flight, state.in_flight)
         try:
-            if state.delay:
-                await asyncio.sleep(state.delay)
-            before = 0
-            for name, times, value in FAULT.findall(prompt):
-                before += int(times or 10**9)
-                if state.seen[prompt] <= before:
-                    return await _fault(name, value or None, request, body)
-            return web.json_response(good(body))
+            now = time.monotonic()
+            state.taken = [t for t in state.taken if now - t < 1.0]
+            if state.most_a_second and len(state.taken) >= state.most_a_second:
+                return web.json_response({"error": {"message": "slow down"}}, status=429)
+            state.taken.append(now)
+            response = await answer(request, body, prompt)
+            if isinstance(response, web.Response) and response.status == 200 and response.body:
+                _bill(state, prompt, bytes(response.body))  # type: ignore[arg-type]
+            elif not isinstance(response, web.Response):  # cut off half-way, and billed all the same
+                _bill(state, prompt, json.dumps(good(body)).encode())
+            return response
         finally:
             state.in_flight -= 1
+
+    async def answer(request: web.Request, body: dict[str, Any], prompt: str) -> web.StreamResponse:
+        if state.delay:
+            await asyncio.sleep(state.delay)
+        before = 0
+        for name, times, value in FAULT.findall(prompt):
+            before += int(times or 10**9)
+            if state.seen[prompt] <= before:
+                return await _fault(name, value or None, request, body)
+        return web.json_response(good(body))
 
     async def upload(request: web.Request) -> web.Response:
         form = await request.post()
