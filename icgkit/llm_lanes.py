@@ -10,6 +10,7 @@ import io
 import json
 import os
 import sys
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urljoin, urlsplit, urlunsplit
@@ -54,8 +55,10 @@ def load_litellm() -> Any:
         os.environ.setdefault("LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS", "True")
         os.environ.setdefault("LITELLM_LOG", "ERROR")
         os.environ["LITELLM_MODE"] = "PRODUCTION"  # else it reads `.env` of any parent directory
-    import litellm
-
+    with warnings.catch_warnings():
+        # What its models and pydantic say to each other while they are imported is not for our user.
+        warnings.simplefilter("ignore")
+        import litellm
     litellm.suppress_debug_info = True
     litellm.drop_params = False
     return litellm

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -73,3 +75,20 @@ def test_offline_workers_answer_as_litellm_does(case: ig.Case, tmp_path) -> None
         straight = answer({"model": f"offline/{name}", "messages": messages})
         assert straight["choices"][0]["message"]["content"] == through.choices[0].message.content
     assert "failed" in answer({"model": "offline/no-such", "messages": messages})
+
+
+def test_what_litellm_says_while_it_is_imported_is_not_raised() -> None:
+    """In a fresh process with warnings as errors, and pydantic made to warn at each of its models."""
+    code = (
+        "import warnings; warnings.simplefilter('error')\n"
+        "import pydantic\n"
+        "made = pydantic.BaseModel.__dict__['__pydantic_init_subclass__'].__func__\n"
+        "def loud(cls, **kwargs):\n"
+        "    warnings.warn(f'{cls.__name__} is made', UserWarning)\n"
+        "    return made(cls, **kwargs)\n"
+        "pydantic.BaseModel.__pydantic_init_subclass__ = classmethod(loud)\n"
+        "from icgkit.llm_lanes import load_litellm\n"
+        "print(load_litellm().__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "litellm", done.stderr[-1000:]
