@@ -45,6 +45,7 @@ from icgkit.views.shapes import subtype_labels as subtype_labels
 from icgkit.views.shapes import taxonomy_view as taxonomy_view
 from icgkit.views.shapes import wide as wide
 from icgkit.views.shapes import with_all as with_all
+from icgkit.views.status import status_rates as status_rates
 from icgkit.views.study import best_by_price as best_by_price
 from icgkit.views.study import category_mix as category_mix
 from icgkit.views.study import ceiling as ceiling
