@@ -224,6 +224,14 @@ class Results:
         empty = pl.DataFrame(schema={"found": pl.Boolean, "gold": pl.Boolean})
         return empty, f"There are no labelled pairs of {self.judge}; add them to {path.name} among the data."
 
+    def weighted(self, frame: pl.DataFrame, *, by: str = "category") -> pl.DataFrame:
+        """Add the column `weight`: how many cases of the dataset each case of a stratified subset stands for."""
+        from icgkit.sampling import strata, weights
+
+        groups = strata(self.dataset.nodes(), by=by)
+        drawn = frame["case_id"].unique().sort().to_list()
+        return frame.join(weights(groups, drawn), on="case_id", how="left", maintain_order="left")
+
     def if_has(
         self, values: Sequence[str], function: Callable[..., pl.DataFrame], frame: pl.DataFrame,
         *, column: str = "condition", **options: Any,

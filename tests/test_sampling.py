@@ -75,3 +75,28 @@ def test_run_and_judge_mark_the_same(tmp_path: Path) -> None:
     assert len(Cache(tmp_path / "c")) == calls
     assert ran.judgments["plan"].height
     assert set(again["precision"]["condition"]) <= set(judging.PRECISION)
+
+
+def test_a_subset_that_leans_is_brought_back_by_its_weights() -> None:
+    # Style cases are found, semantic ones are not; nine of ten cases are semantic, half of the subset is.
+    groups = {**{f"s{i}": "style" for i in range(10)}, **{f"n{i}": "semantic" for i in range(90)}}
+    drawn = sampling.stratified(groups, 20)
+    frame = pl.DataFrame(
+        {"case_id": drawn, "found": [groups[c] == "style" for c in drawn], "condition": "direct"}
+    )
+    frame = frame.join(sampling.weights(groups, drawn), on="case_id")
+    plain, weighted = (
+        ig.metrics.recall(frame, by=(), weights=w).row(0, named=True) for w in (None, "weight")
+    )
+    assert (plain["estimate"], weighted["estimate"]) == (0.5, pytest.approx(0.1))
+    assert plain["n_cases"] == weighted["n_cases"] == 20
+    assert weighted["low"] < 0.1 < weighted["high"]
+    assert "weighted by weight" in weighted["method"]
+    micro = ig.metrics.recall(frame, by=(), average="micro", weights="weight", ci=None)["estimate"].item()
+    assert micro == pytest.approx(0.1)
+    both = pl.concat([frame, frame.with_columns(condition=pl.lit("oracle"), found=pl.lit(True))])
+    assert ig.metrics.gap(both, by=(), weights="weight", ci=None)["estimate"].item() == pytest.approx(0.9)
+    with pytest.raises(SchemaError, match="above 0"):
+        ig.metrics.recall(frame.with_columns(weight=pl.lit(-1.0)), by=(), weights="weight")
+    with pytest.raises(SchemaError, match="Wilson"):
+        ig.metrics.recall(frame, by=(), weights="weight", ci=ig.Wilson())

@@ -40,6 +40,8 @@ class Rates:
     n_total: NDArray[np.int64]
     crossed: tuple[NDArray[np.int64], ...] = ()
     """Two crossed columns: the group of each column of `num` and `den` in either; else nothing."""
+    weights: str = ""
+    """The column by which cases are weighted; nothing where all count alike."""
     models_drawn: NDArray[np.int64] | None = None
     """The model of each fine cell, where models are one of the crossed columns and are averaged."""
 
@@ -139,11 +141,13 @@ def prepare(
     cluster: Sequence[str] = (CASE,),
     where: str = "judgments",
     distinct: bool = True,
+    weights: str | None = None,
 ) -> Rates:
     """Check the frame and count it by cell and cluster."""
     by = _input.columns_of(by)
-    frame = _input.into(judgments, [*by, CASE, *cluster, value], where=where)
-    _input.require(frame, [*by, CASE, *cluster, value], where=where)
+    need = [*by, CASE, *cluster, value, *_input.columns_of(weights)]
+    frame = _input.into(judgments, need, where=where)
+    _input.require(frame, need, where=where)
     outcome = _input.binary(frame, value, where=where)
     pooling = check_apart(frame, by, pooling, where=where)
     identity = _sums.unit_columns(frame, CASE)
@@ -155,7 +159,11 @@ def prepare(
     if len(cluster) == 1:
         counts = _sums.count(frame, outcome, cells, identity)
         index, n_clusters = _sums.cluster_index(frame, counts.units, cluster[0])
-        return _rates(counts, by, pooling if averaged else None, cluster, index, n_clusters)
+        weight = None if weights is None else _weights(frame, counts.units, weights, where)
+        rates = _rates(counts, by, pooling if averaged else None, cluster, index, n_clusters, weight=weight)
+        return replace(rates, weights=weights or "")
+    if weights is not None:
+        raise SchemaError("weights with crossed clusters", got=list(cluster), allowed="one cluster column")
     return _crossed(frame, outcome, by, pooling if averaged else None, cluster, identity, where)
 
 
@@ -234,6 +242,29 @@ def check_apart(
     return pooling if "model" in several else None
 
 
+def _weights(frame: pl.DataFrame | pl.LazyFrame, units: pl.DataFrame, name: str, where: str) -> Floats:
+    """Return the weight of every unit; raise unless each has one, above 0."""
+    dtype = frame.collect_schema()[name]
+    if not dtype.is_numeric():
+        raise SchemaError(f"{where}.{name}: dtype", got=str(dtype), allowed="numbers above 0")
+    pairs = (
+        frame.lazy()
+        .select(*units.columns, pl.col(name).cast(pl.Float64))
+        .unique()
+        .collect(engine="streaming")
+    )
+    twice = pairs.filter(pl.struct(units.columns).is_duplicated())
+    if twice.height:
+        raise SchemaError(
+            f"case {twice.select(units.columns).row(0)} has several weights", allowed="one weight a case"
+        )
+    joined = units.join(pairs, on=units.columns, how="left", nulls_equal=True, maintain_order="left")
+    values = joined[name].to_numpy()
+    if not (np.isfinite(values) & (values > 0)).all():
+        raise SchemaError(f"{where}.{name}: weights", allowed="a finite number above 0 for every case")
+    return np.asarray(values, dtype=np.float64)
+
+
 def _rates(
     counts: _sums.Counts,
     by: list[str],
@@ -244,6 +275,7 @@ def _rates(
     *,
     whole: NDArray[Any] | None = None,
     case: NDArray[np.int64] | None = None,
+    weight: Floats | None = None,
 ) -> Rates:
     positive, scored = counts.positive, counts.scored
     share = np.divide(
@@ -253,6 +285,8 @@ def _rates(
     den: dict[str, Any] = {"macro": scored > 0, "micro": scored}
     if whole is not None:  # a case that several columns share counts once, in parts
         den["macro"] = np.divide(scored, whole, out=np.zeros(scored.shape), where=scored > 0)
+    if weight is not None:
+        num, den = ({a: x * weight for a, x in d.items()} for d in (num, den))
     num, den = ({a: _sums.by_cluster(x, index, n_clusters) for a, x in d.items()} for d in (num, den))
     group = np.arange(counts.cells.height)
     cells, models = counts.cells, 1

@@ -20,6 +20,8 @@ def method(rates: Rates, average: str, ci: CI) -> str:
     parts = [average]
     if rates.pooling:
         parts.append(rates.pooling)
+    if rates.weights:
+        parts.append(f"cases weighted by {rates.weights}")
     if ci is not None:
         parts.append(ci.words())
     return ", ".join(parts)

@@ -30,12 +30,13 @@ def differences(
     cases: Literal["all", "shared"] = "all",
     ci: Bootstrap | None = BOOTSTRAP,
     value: str = "found",
+    weights: str | None = None,
 ) -> pl.DataFrame:
     """Compare every value of `over` with the reference, by one resampling plan.
 
     Parameters
     ----------
-    judgments, by, over, average, pooling, cases, ci, value
+    judgments, by, over, average, pooling, cases, ci, value, weights
         As in `gap`.
     reference : str
         The value of `over` that the others are compared with.
@@ -72,12 +73,13 @@ def differences(
     _input.one_of("cases", cases, ("all", "shared"))
     ci = drawn(ci)
     _input.one_of("average", average, _rates.AVERAGES)
-    need = [*by, over, value, *clusters_of(ci), "case_id"]
+    need = [*by, over, value, *clusters_of(ci), "case_id", *_input.columns_of(weights)]
     frame = _input.into(judgments, need, where="judgments")
     _input.require(frame, need, where="judgments")
     frame, reference, targets = sides(frame, over, reference, targets)
     options: dict[str, Any] = {
         "by": by, "over": over, "average": average, "pooling": pooling, "ci": ci, "value": value,
+        "weights": weights,
     }  # fmt: skip
     if cases == "all":
         wanted = frame.filter(pl.col(over).is_in([reference, *targets]))
@@ -108,8 +110,11 @@ def _compare(
     pooling: Pooling,
     ci: Bootstrap | None,
     value: str,
+    weights: str | None,
 ) -> pl.DataFrame:
-    rates = _rates.prepare(frame, value=value, by=[*by, over], pooling=pooling, cluster=clusters_of(ci))
+    rates = _rates.prepare(
+        frame, value=value, by=[*by, over], pooling=pooling, cluster=clusters_of(ci), weights=weights
+    )
     estimate = rates.estimate(average)
     draws = rates.draws([average], ci)[average] if ci and rates.cells.height else None
     without = rates.without(average) if ci and ci.kind == "bca" else None

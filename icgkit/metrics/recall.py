@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
+from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _rates, _resample
 from icgkit.metrics._rates import Rates
 from icgkit.metrics._words import Average, Pooling, few, method
@@ -22,6 +23,7 @@ def recall(
     pooling: Pooling = None,
     ci: CI = BOOTSTRAP,
     value: str = "found",
+    weights: str | None = None,
 ) -> pl.DataFrame:
     """Compute recall with its interval for every combination of the columns `by`.
 
@@ -45,6 +47,9 @@ def recall(
         ones); `Wilson(level)` takes scored nodes (micro) or cases (macro) as independent trials.
     value : str
         The Boolean outcome; null is missing: left out of both sides of the fraction and counted.
+    weights : str, optional
+        Column with one weight above 0 a case: how many cases of a larger set it stands for (see
+        `icgkit.sampling.weights`). Weighted are cases (macro) and their nodes (micro); counts are not.
 
     Returns
     -------
@@ -62,7 +67,7 @@ def recall(
     Notes
     -----
     Macro: (1/C) sum_c f_c / n_c over the C cases with n_c > 0 scored nodes, f_c of them found.
-    Micro: sum_c f_c / sum_c n_c. Repeats of a call (`sample`) are pooled inside their case.
+    Micro: sum_c f_c / sum_c n_c. With weights w_c both sums hold w_c, in every resample too. Repeats of a call (`sample`) are pooled inside their case.
     When every case has the same outcome 0 or 1 the bootstrap has nothing to vary; the Wilson
     interval on the number of cases takes its place and the status says so.
 
@@ -93,7 +98,11 @@ def recall(
     └───────┴──────────┴──────────┴─────────┴───────────┘
     """
     ci = any_kind(ci)
-    rates = _rates.prepare(judgments, value=value, by=by, pooling=pooling, cluster=clusters_of(ci))
+    if weights is not None and isinstance(ci, Wilson):
+        raise SchemaError("ci=Wilson() with weights", got=weights, allowed="a Bootstrap, or None")
+    rates = _rates.prepare(
+        judgments, value=value, by=by, pooling=pooling, cluster=clusters_of(ci), weights=weights
+    )
     return table(rates, average, ci)
 
 
@@ -191,12 +200,13 @@ def gap(
     cases: Literal["all", "shared"] = "all",
     ci: Bootstrap | None = BOOTSTRAP,
     value: str = "found",
+    weights: str | None = None,
 ) -> pl.DataFrame:
     """Compute the difference `target` minus `reference` with a paired, clustered interval.
 
     Parameters
     ----------
-    judgments, by, average, pooling, value
+    judgments, by, average, pooling, value, weights
         As in `recall`; `by` must not name the column `over`.
     reference, target : str
         Two values of the column `over`.
@@ -256,4 +266,5 @@ def gap(
         cases=cases,
         ci=ci,
         value=value,
+        weights=weights,
     )
