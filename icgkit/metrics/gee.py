@@ -311,7 +311,9 @@ def _estimable(design: Floats) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     p = design.shape[1]
     if not len(design):
         return np.zeros(0, dtype=np.int64), np.zeros(p, dtype=bool)
-    triangle = np.linalg.qr(design, mode="r")  # as many rows as there are columns, and the same ranks
+    triangle: Floats = np.asarray(
+        np.linalg.qr(design, mode="r")
+    )  # as many rows as there are columns, and the same ranks
     basis: list[int] = []
     for k in range(p):
         if np.linalg.matrix_rank(triangle[:, [*basis, k]]) > len(basis):
