@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from icgkit.cache import Cache
 from icgkit.elicit import Model, different_names
 from icgkit.errors import SchemaError, UnknownName
+from icgkit.files import read_parquet, replacing
 from icgkit.identity import dataset_of, note_judges
 from icgkit.judges import JUDGES, first_request, judge_name, judge_plan, judge_precision, judge_recall
 from icgkit.llm import Request
@@ -288,10 +289,9 @@ def merge_verdicts(path: Path, name: str, new: pl.DataFrame) -> pl.DataFrame:
     if "status" in form.columns:  # what a stopped judging did not come to takes nobody's place
         new = new.filter(pl.col("status").ne_missing("not_asked"))
     if path.is_file():
-        old = form.check(pl.read_parquet(path)).select(*form.columns)
+        old = form.check(read_parquet(path)).select(*form.columns)
         new = pl.concat([old.join(new, on=form.key, how="anti", nulls_equal=True), new.select(*form.columns)])
     new = form.check(new.sort(form.key))
-    scratch = path.with_suffix(".part")
-    new.write_parquet(scratch, compression="zstd", compression_level=19, statistics=False)
-    scratch.replace(path)
+    with replacing(path, sync=True) as stream:
+        new.write_parquet(stream, compression="zstd", compression_level=19, statistics=False)
     return new
