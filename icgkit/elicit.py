@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from icgkit.llm_run import Job, Summary
     from icgkit.load import Dataset
 
-_AHEAD = 16
+_AHEAD = 8
 """Cases whose images are made ready at once."""
 PAPER: dict[str, Any] = {"temperature": 0, "max_tokens": 4096}
 """The study's settings."""

@@ -38,8 +38,8 @@ MAX_PIXELS = 89_478_485
 _MAX_WEBP = 48_000_000  # its decoder takes four times as much a pixel
 _LARGE = 16_000_000
 """From here on pixels are decoded one image at a time, and scaled before anything else is done."""
-KEPT_BYTES = 1 << 27
-"""Prepared images that are kept for the next use: 128 MiB with their base64."""
+KEPT_BYTES = 1 << 26
+"""Prepared images that are kept for the next use: 64 MiB with their base64."""
 _BAND = 1 << 20
 _MEDIA = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}
 _PLAIN_MODES = {"RGB", "RGBA", "L", "P"}

@@ -94,7 +94,8 @@ class StraightLane:
             token = f'"url":"sha256:{image_sha(url)}"'.encode()
             plain = isinstance(url, DataURL)  # has nothing in it that JSON escapes
             sent = url.encode() if plain else json.dumps(url)[1:-1].encode()
-            data = data.replace(token, b'"url":"' + sent + b'"', 1)
+            before, found, after = data.partition(token)
+            data = b"".join((before, b'"url":"', sent, b'"', after)) if found else data
         return data
 
     def _open(self) -> aiohttp.ClientSession:
