@@ -11,6 +11,7 @@ from typing import Any
 
 from icgkit.cache import Record
 from icgkit.keys import mask
+from icgkit.llm_reply import error_in
 
 PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 """HTTP statuses after which the same call may succeed."""
@@ -48,6 +49,8 @@ class Failed(Exception):
     reached : bool
         Whether the server may have worked on it (and will bill it); no if it refused the
         connection or answered with an error status.
+    refused : bool
+        Whether a content filter turned the prompt down: an answer of its kind, and no failure.
     """
 
     def __init__(
@@ -58,11 +61,12 @@ class Failed(Exception):
         after: float | None = None,
         status: int | None = None,
         reached: bool = False,
+        refused: bool = False,
     ) -> None:
         super().__init__(mask(what)[:2000])
-        self.after, self.status, self.reached = after, status, reached
-        self.for_good = for_good(status, what)
-        self.passing = passing and not self.for_good
+        self.after, self.status, self.reached, self.refused = after, status, reached, refused
+        self.for_good = not refused and for_good(status, what)
+        self.passing = passing and not self.for_good and not refused
 
 
 def for_good(status: int | None, text: str) -> bool:
@@ -86,7 +90,7 @@ def for_good(status: int | None, text: str) -> bool:
 
 def failed_inside(raw: dict[str, Any]) -> Failed | None:
     """Return the failure that a reply with HTTP status 200 tells of in its `error`, None without one."""
-    error = raw.get("error")
+    error = error_in(raw)
     if not error:
         return None
     code = error.get("code") if isinstance(error, dict) else None

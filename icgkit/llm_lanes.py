@@ -15,10 +15,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
+from icgkit.errors import CallError
 from icgkit.images import DataURL
 from icgkit.keys import is_cloud, known_keys
 from icgkit.llm_failures import PASSING, Failed
 from icgkit.llm_limits import Limits, retry_after
+from icgkit.llm_reply import filtered, read_stream
+from icgkit.untrusted import json_value
 
 if TYPE_CHECKING:
     import aiohttp
@@ -76,7 +79,7 @@ class StraightLane:
         self._url = urlunsplit(whole._replace(path=whole.path.rstrip("/") + "/chat/completions"))
         self._limits = limits
         self._session: aiohttp.ClientSession | None = None
-        body = {k: v for k, v in params.items() if k not in ("extra_body", "extra_headers", "stream")}
+        body = {k: v for k, v in params.items() if k not in ("extra_body", "extra_headers")}
         body |= params.get("extra_body") or {}
         self._tail = "," + json.dumps(body)[1:] if body else "}"
         self._head = '{"model":' + json.dumps(route.sent_as) + ',"messages":'
@@ -133,16 +136,15 @@ class StraightLane:
             text = got[:1000].decode("utf-8", "replace")
             raise Failed(
                 f"HTTP {status}: {text}",
+                refused=_turned_down(got),
                 passing=status in PASSING,
                 after=retry_after(headers.get("Retry-After"), headers.get("retry-after-ms")),
                 status=status,
             )
         try:
-            raw = json.loads(got)
-        except ValueError as exc:
-            if got.lstrip()[:6] in (b"data: ", b"event:"):
-                raise Failed("the server answers in a stream, and replies are read whole: switch it off there",
-                             passing=False, status=404, reached=True) from None  # fmt: skip
+            events = got.lstrip().startswith((b"data:", b"event:"))
+            raw = read_stream(got) if events else json_value(got, "reply", lenient=True, error=CallError)
+        except CallError as exc:
             raise Failed(f"reply is not JSON: {exc}", passing=True, reached=True) from None
         if not isinstance(raw, dict):
             raise Failed("reply is not a JSON object", passing=True, reached=True)
@@ -243,6 +245,14 @@ def sent_key(route: Route) -> str | None:
     return route.key or "none"
 
 
+def _turned_down(body: bytes) -> bool:
+    """Say whether the body of an HTTP error tells of a content filter."""
+    try:
+        return filtered(json_value(body, "reply", lenient=True, error=CallError))
+    except CallError:
+        return False
+
+
 def failed(exc: Exception) -> Failed:
     """Turn an exception of litellm into a failed attempt."""
     status = getattr(exc, "status_code", None)
@@ -257,8 +267,19 @@ def failed(exc: Exception) -> Failed:
         "NotFoundError",
     ):
         passing = False
+    body = getattr(exc, "body", None)
+    told = str(exc)
+    if not body and "{" in told:  # many providers' errors hold the server's words as text
+        try:
+            body = json_value(
+                told[told.index("{") : told.rindex("}") + 1], "error", lenient=True, error=CallError
+            )
+        except (CallError, ValueError):
+            body = None
     return Failed(
         f"{name}: {exc}",
+        refused=name == "ContentPolicyViolationError"
+        or filtered({"code": getattr(exc, "code", None), "error": body}),
         passing=passing,
         after=retry_after(headers.get("retry-after"), headers.get("retry-after-ms")),
         status=None if name in ("Timeout", "APIConnectionError") else status,

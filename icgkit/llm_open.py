@@ -212,6 +212,7 @@ def open_lane(asked: Addressed, limits: Limits, *, need_key: bool = True) -> Lan
             remedy="set it, put it into .env where you run icgkit, or name another variable as api_key_env",
         )
     litellm = load_litellm()
+    _one_whole_answer(params, request.model)
     effective = _effective(litellm, route.sent_as, route.provider, params, request.model)
     if params.get("stream"):
         raise CallError(
@@ -232,7 +233,26 @@ def open_lane(asked: Addressed, limits: Limits, *, need_key: bool = True) -> Lan
             remedy="ask under conditions without an image, or, if the provider takes images in the OpenAI form, "
             'as openai/NAME with its address as api_base and api_key_env = "..."',
         )
+    if params.get("stream"):
+        raise CallError(
+            f"model {request.model}: stream is not used with this provider",
+            got=True,
+            remedy="leave stream out",
+        )
     return LitellmLane(route, params, limits)
+
+
+def _one_whole_answer(params: Mapping[str, Any], model: str) -> None:
+    """Refuse what makes several answers of one call: they would be paid, and all but one be lost."""
+    for name in ("n", "best_of", "candidate_count", "num_return_sequences"):
+        value = params.get(name, (params.get("extra_body") or {}).get(name))
+        if value not in (None, 1):
+            raise CallError(
+                f"model {model}: {name}: one answer is kept for each call",
+                got=value,
+                allowed="1",
+                remedy=f"leave {name} out and set samples in the study",
+            )
 
 
 def _plain(litellm: Any, model: str, provider: str) -> bool:
@@ -292,7 +312,11 @@ def _effective(litellm: Any, model: str, provider: str, params: dict[str, Any], 
             'take one out: params = { temperature = "unset" }; icgkit judge takes judges from a file by --study',
         ) from None
     extra = {**(mapped.pop("extra_body", None) or {}), **(own.get("extra_body") or {})}
-    mapped.pop("stream", None)
+    if mapped.pop("stream", None):  # the events are put together to one reply, with the usage at its end
+        mapped |= {
+            "stream": True,
+            "stream_options": {"include_usage": True, **(mapped.get("stream_options") or {})},
+        }
     if extra:
         mapped["extra_body"] = extra
     if own.get("extra_headers"):

@@ -15,7 +15,6 @@ from typing import Any
 
 from icgkit.batches import pending
 from icgkit.cache import Cache, Record, relabel
-from icgkit.keys import mask
 from icgkit.llm import REDO, Addressed, Request, address, in_thread, miss, record_for
 from icgkit.llm_failures import TOO_MANY, Failed, Health, Reasons, failed_inside
 from icgkit.llm_lanes import Lane
@@ -417,11 +416,13 @@ class _Run:
             raw = await target.lane.send(asked)
         except Failed as exc:
             cost, by = (guess, "estimate") if exc.reached else (0.0, "not billed")
-            return _Tried({"status": "error", "refusal": str(exc)}, cost, by, failure=exc)
+            status = "refused" if exc.refused else "error"
+            return _Tried({"status": status, "refusal": str(exc)}, cost, by, failure=exc)
         answer = read_reply(raw)
-        failure = failed_inside(raw) if answer["status"] in ("empty", "error") else None
-        if failure is not None:
-            answer |= {"status": "error", "refusal": mask(str(failure))[:2000]}
+        failure = None
+        if answer["status"] == "error":
+            # What ended badly without saying why is asked once more like any failure on the way.
+            failure = failed_inside(raw) or Failed(answer["refusal"], passing=True, reached=True)
         answer["raw"] = pack_raw(raw, answer["text"])
         cost, by = price.of_usage(raw.get("usage"), len(asked.images)), "usage"
         told = raw.get("_cost")  # what litellm works out; never what a server says

@@ -30,7 +30,7 @@ from icgkit.llm_lanes import StraightLane, load_litellm
 from icgkit.llm_limits import Limits
 from icgkit.llm_open import check_models, open_lane
 from icgkit.llm_prices import batch_price_of, check_prices, price_of, tokens_in
-from icgkit.llm_reply import pack_raw, read_reply
+from icgkit.llm_reply import filtered, pack_raw, read_reply
 from icgkit.study import Study
 
 MOST_CALLS, MOST_BYTES = 20_000, 150_000_000
@@ -384,7 +384,9 @@ def _answered(record: Record, answer: dict[str, Any], limits: Limits) -> Record:
     raw = response.get("body")
     if response.get("status_code") != 200 or not isinstance(raw, dict):
         why = json.dumps(answer.get("error") or raw, default=str)
-        return replace(record, refusal=mask(f"HTTP {response.get('status_code')}: {why}")[:2000], cost=0.0)
+        turned_down = filtered(answer.get("error")) or filtered(raw)
+        told = mask(f"HTTP {response.get('status_code')}: {why}")[:2000]
+        return replace(record, status="refused" if turned_down else "error", refusal=told, cost=0.0)
     read = read_reply(raw)
     price = batch_price_of(record.model, limits.prices)
     answer = without_keys({**read, "raw": pack_raw(raw, read["text"])})
