@@ -233,12 +233,6 @@ def open_lane(asked: Addressed, limits: Limits, *, need_key: bool = True) -> Lan
             remedy="ask under conditions without an image, or, if the provider takes images in the OpenAI form, "
             'as openai/NAME with its address as api_base and api_key_env = "..."',
         )
-    if params.get("stream"):
-        raise CallError(
-            f"model {request.model}: stream is not used with this provider",
-            got=True,
-            remedy="leave stream out",
-        )
     return LitellmLane(route, params, limits)
 
 
@@ -312,11 +306,7 @@ def _effective(litellm: Any, model: str, provider: str, params: dict[str, Any], 
             'take one out: params = { temperature = "unset" }; icgkit judge takes judges from a file by --study',
         ) from None
     extra = {**(mapped.pop("extra_body", None) or {}), **(own.get("extra_body") or {})}
-    if mapped.pop("stream", None):  # the events are put together to one reply, with the usage at its end
-        mapped |= {
-            "stream": True,
-            "stream_options": {"include_usage": True, **(mapped.get("stream_options") or {})},
-        }
+    mapped.pop("stream", None)
     if extra:
         mapped["extra_body"] = extra
     if own.get("extra_headers"):
