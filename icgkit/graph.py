@@ -41,9 +41,6 @@ Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}
 Box = tuple[float, float, float, float]
 """Pixel box x0, y0, x1, y1; origin at the top left, x1 and y1 exclusive."""
 
-# A JSON string may carry half a surrogate pair, which no file or request can encode.
-_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "�")
-
 
 def _known_subtype(value: str) -> str:
     if value not in SUBTYPES:
@@ -249,8 +246,7 @@ class Case(_Frozen):
         data = json_value(text, place)
         name = data.get("id") if isinstance(data, dict) else None
         try:
-            # Only an escape can spell half a surrogate pair: a text without one needs no scrubbing.
-            return cls.model_validate(_scrub(data) if "\\u" in text else data)
+            return cls.model_validate(data)
         except ValidationError as exc:
             problems = [
                 f"{'.'.join(map(str, e['loc'])) or 'graph'}: {e['msg'].removeprefix('Value error, ')}"
@@ -284,14 +280,3 @@ class Case(_Frozen):
         from icgkit.display import case_html
 
         return case_html(self)
-
-
-def _scrub(value: Any) -> Any:
-    """Replace lone surrogates, which JSON can spell and nothing can encode."""
-    if isinstance(value, str):
-        return value.translate(_SURROGATES)
-    if isinstance(value, list):
-        return [_scrub(v) for v in value]
-    if isinstance(value, dict):
-        return {_scrub(k): _scrub(v) for k, v in value.items()}
-    return value

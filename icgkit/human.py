@@ -63,7 +63,13 @@ def write_human_template(
 
 
 def spreadsheet_safe(text: str) -> str:
-    """Keep a spreadsheet from taking a text for a formula; `spreadsheet_text` takes it back."""
+    """Keep a spreadsheet from taking a text for a formula; `spreadsheet_text` takes it back.
+
+    Examples
+    --------
+    >>> spreadsheet_safe("=1+1"), spreadsheet_safe("1+1")
+    ("'=1+1", '1+1')
+    """
     return f"'{text}" if text[:1] in _FORMULA else text
 
 

@@ -235,7 +235,9 @@ def _image_roots(folder: Path, meta: dict[str, Any]) -> tuple[tuple[Path, ...], 
     variable = "ICGKIT_IMAGES_" + re.sub(r"\W", "_", meta["name"].upper())
     if setting := os.environ.get(variable):
         return tuple(Path(p).expanduser() for p in setting.split(os.pathsep) if p), False
-    elsewhere = tuple(p for p in (project_root() / p for p in meta["image_root_elsewhere"]) if p.is_dir())
+    elsewhere = tuple(
+        p for p in (project_root() / p for p in meta["image_root_elsewhere"]) if os.path.isdir(p)
+    )
     if elsewhere:
         return elsewhere, True
     try:

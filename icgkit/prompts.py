@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from jinja2 import StrictUndefined, Template, TemplateError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2 import StrictUndefined, Template, TemplateError, nodes
+from jinja2.runtime import Context
+from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
 
 from icgkit.errors import SchemaError, UnknownName
+from icgkit.files import read_file
 from icgkit.graph import Case, Constraint
 from icgkit.images import MAX_SIDE, prepare
 from icgkit.taxonomy import CATEGORIES, SUBTYPES
@@ -39,7 +41,56 @@ NEEDS: dict[str, Callable[[Case], bool]] = {
 }
 _HERE = Path(__file__).parent / "templates"
 _REQUIRED = ("label", "short", "order", "family", "inputs", "output")
-_ENV = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=False)
+_FILTERS = "capitalize count d default e escape first indent join last length list lower sort title tojson trim unique upper"
+_LOOPS, _SUMS = 3, 20
+
+
+class _Words(ImmutableSandboxedEnvironment):
+    """Where prompts are filled in: they may be somebody else's, so that neither time nor memory runs away.
+
+    There are values, `if`, `for` (three within each other at most), `set`, and a few filters; there
+    are no functions, methods (but those that read a mapping), macros or other files.
+    """
+
+    intercepted_binops = frozenset(["*", "**"])
+
+    def __init__(self) -> None:
+        super().__init__(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=False)
+        self.globals.clear()
+        self.filters = {name: self.filters[name] for name in _FILTERS.split()}
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        if operator == "**" or not all(isinstance(x, int | float) for x in (left, right)):
+            raise SecurityError(f"only numbers are multiplied, not {type(left).__name__} {operator}")
+        return super().call_binop(context, operator, left, right)
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        reads = isinstance(obj, Mapping) and attr in ("items", "keys", "values", "get")
+        return (reads or not callable(value)) and super().is_safe_attribute(obj, attr, value)
+
+    def checked(self, words: str) -> Template:
+        """Compile a prompt after a look at what it is made of."""
+        tree = self.parse(words)
+        if next(
+            tree.find_all(
+                (nodes.Macro, nodes.CallBlock, nodes.Include, nodes.FromImport, nodes.Import, nodes.Extends)
+            ),
+            None,
+        ):
+            raise SecurityError("a prompt has no macros and names no other file")
+        if _nested(tree) > _LOOPS:
+            raise SecurityError(f"more than {_LOOPS} loops within each other")
+        if sum(1 for _ in tree.find_all((nodes.Concat, nodes.Add))) > _SUMS:
+            raise SecurityError(f"more than {_SUMS} sums of texts")
+        return self.from_string(words)
+
+
+def _nested(node: nodes.Node) -> int:
+    inner = max((_nested(child) for child in node.iter_child_nodes()), default=0)
+    return inner + isinstance(node, nodes.For)
+
+
+_ENV = _Words()
 
 Message = dict[str, Any]
 
@@ -124,7 +175,10 @@ def read_condition(path: Path) -> Condition:
         If front matter is missing, lacks a field or has a value that is not allowed, or if the
         words are no Jinja2 template.
     """
-    text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+    try:
+        text = read_file(path, limit=1 << 20).decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as exc:
+        raise SchemaError(f"{path.name}: not UTF-8, byte {exc.start + 1}") from None
     parts = text.split("---\n", 2)
     if len(parts) != 3 or parts[0].strip():
         raise SchemaError(
@@ -132,11 +186,24 @@ def read_condition(path: Path) -> Condition:
         )
     try:
         meta = yaml.safe_load(parts[1])
-    except yaml.YAMLError as exc:
+    except (yaml.YAMLError, ValueError, RecursionError) as exc:
         raise SchemaError(f"{path.name}: front matter is not YAML: {exc}") from None
     if not isinstance(meta, dict) or (absent := [k for k in _REQUIRED if k not in meta]):
         missing = absent if isinstance(meta, dict) else _REQUIRED
         raise SchemaError(f"{path.name}: missing field {', '.join(missing)}", allowed=list(_REQUIRED))
+    kinds: dict[str, tuple[type | tuple[type, ...], str]] = dict.fromkeys(
+        ("label", "short", "system", "family", "output", "stage"), (str, "a text")
+    )
+    kinds |= {"order": (int, "a whole number"), "image": (bool, "true or false")}
+    for field, (kind, wanted) in kinds.items():
+        if field in meta and (
+            not isinstance(meta[field], kind) or (kind is int and isinstance(meta[field], bool))
+        ):
+            raise SchemaError(f"{path.name}: {field}", got=type(meta[field]).__name__, allowed=wanted)
+    for field in ("inputs", "needs"):
+        value = meta.get(field, [])
+        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+            raise SchemaError(f"{path.name}: {field}", got=type(value).__name__, allowed="a list of names")
     choices = {"family": FAMILIES, "output": OUTPUTS, "stage": ("single", "multi")}
     for field, allowed in choices.items():
         if meta.get(field, "single") not in allowed:
@@ -145,29 +212,54 @@ def read_condition(path: Path) -> Condition:
         raise SchemaError(f"{path.name}: needs", got=unknown, allowed=NEEDS)
     condition = Condition(
         id=path.stem,
-        label=str(meta["label"]),
-        short=str(meta["short"]),
-        order=int(meta["order"]),
+        label=meta["label"],
+        short=meta["short"],
+        order=meta["order"],
         family=meta["family"],
         stage=meta.get("stage", "single"),
         inputs=tuple(meta["inputs"]),
         output=meta["output"],
-        system=str(meta.get("system") or "").strip(),
+        system=(meta.get("system") or "").strip(),
         body=parts[2].strip(),
         needs=tuple(meta.get("needs", ())),
-        image=bool(meta.get("image", True)),
+        image=meta.get("image", True),
     )
     for words in (condition.system, condition.body):
         try:
             _template(words)
-        except TemplateError as exc:
+        except (TemplateError, RecursionError, MemoryError, ValueError) as exc:
             raise SchemaError(f"{path.name}: not a Jinja2 template: {exc}") from None
     return condition
 
 
+def fill(words: str, values: Mapping[str, Any], what: str) -> str:
+    """Put values into the words of a prompt.
+
+    Raises
+    ------
+    SchemaError
+        If the words ask for a value that is not there, or for what a prompt may not do; `what` is
+        named.
+
+    Examples
+    --------
+    >>> fill("Look at {{ region }}.", {"region": "the sign"}, "mine.md")
+    'Look at the sign.'
+    """
+    try:
+        return _template(words).render(values)
+    except (
+        *(TemplateError, ArithmeticError, TypeError, ValueError, LookupError, AttributeError),
+        *(RecursionError, MemoryError),
+    ) as exc:
+        raise SchemaError(
+            f"{what}: {exc}", allowed=sorted(values), remedy="list the field under inputs"
+        ) from None
+
+
 @cache
 def _template(words: str) -> Template:
-    return _ENV.from_string(words)
+    return _ENV.checked(words)
 
 
 def _discover(kind: str, own: str | Path | None) -> dict[str, Condition]:
@@ -296,13 +388,8 @@ def build_messages(
                 allowed=[*FIELDS, "values given as inputs="],
                 remedy="multi-step conditions get it from an earlier stage: use icgkit.elicit",
             )
-    try:
-        before = _template(told.system).render(shown).strip()
-        text = _template(told.body).render(shown)
-    except TemplateError as exc:
-        raise SchemaError(
-            f"condition {told.id}: {exc}", allowed=told.inputs, remedy="list the field under inputs"
-        ) from None
+    before = fill(told.system, shown, f"condition {told.id}").strip()
+    text = fill(told.body, shown, f"condition {told.id}")
     if system not in SYSTEM:
         raise SchemaError("where the system text goes", got=system, allowed=SYSTEM)
     if before and system == "user":

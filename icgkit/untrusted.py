@@ -62,6 +62,21 @@ def float_or_null(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
+# A JSON string may carry half a surrogate pair, which no file, frame or request can encode.
+_HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+
+
+def _scrubbed(value: Any) -> Any:
+    """Return the value with U+FFFD for every lone surrogate; its depth is bounded by now."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_scrubbed(v) for v in value]
+    if isinstance(value, dict):
+        return {_scrubbed(k): _scrubbed(v) for k, v in value.items()}
+    return value
+
+
 def _int(digits: str) -> int:
     if len(digits) > MAX_DIGITS:
         raise _TooLarge(f"a number of {len(digits)} digits, at most {MAX_DIGITS} are allowed")
@@ -109,10 +124,12 @@ def json_value(
         if too_deep(text):
             raise _TooLarge(f"lists and objects nested more than {MAX_DEPTH} deep")
         if lenient:
-            return json.loads(
+            found = json.loads(
                 text, parse_int=int_or_null, parse_float=float_or_null, parse_constant=lambda _: None
             )
-        return json.loads(text, parse_int=_int)
+        else:
+            found = json.loads(text, parse_int=_int)
+        return _scrubbed(found) if _HALF.search(text) else found
     except _TooLarge as exc:
         raise error(f"{what}: {exc}") from None
     except UnicodeDecodeError as exc:

@@ -31,7 +31,7 @@ def test_only_regular_files_within_the_limit_are_read(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["../a", "/etc/passwd", "b/../../a", "link/x", "out", "a\0b", "n" * 5000, "b/../b/../../x"]
+    "name", ["../a", "/etc/passwd", "b/../../a", "link/x", "out", "a\0b", "n" * 400, "b/../b/../../x"]
 )
 def test_a_name_that_leads_out_of_its_folder_is_refused(name: str, tmp_path: Path) -> None:
     root = tmp_path / "root"

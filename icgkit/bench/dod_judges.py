@@ -20,7 +20,7 @@ from icgkit.images import prepare
 from icgkit.judges import fence, is_cut, spoken_part
 from icgkit.llm import Request, complete_many
 from icgkit.llm_limits import Limits
-from icgkit.prompts import _template, judge_prompts
+from icgkit.prompts import fill, judge_prompts
 from icgkit.replies import Mark, as_bool, plain, read_json
 
 if TYPE_CHECKING:
@@ -281,7 +281,7 @@ def run_judge(
             content: list[dict[str, Any]] = [
                 {"type": "image_url", "image_url": {"url": prepare(path).data_url}} for path in shown
             ]
-            content.append({"type": "text", "text": _template(told.body).render(inputs(row))})
+            content.append({"type": "text", "text": fill(told.body, inputs(row), f"judge {template}")})
             subject = hashlib.sha256(
                 "\x1f".join(str(x) for x in (*_key(row), row["text"])).encode()
             ).hexdigest()

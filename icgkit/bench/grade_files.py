@@ -8,14 +8,15 @@ the words of a failure. What is no score stays missing, with the reason beside i
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icgkit.errors import SchemaError
+from icgkit.files import read_file
 from icgkit.replies import as_bool, as_score
+from icgkit.untrusted import json_value
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,10 +64,7 @@ def discipline_of(task_id: str) -> str:
 
 
 def _json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_bytes().decode("utf-8-sig"))
-    except (OSError, ValueError) as exc:
-        raise SchemaError(f"{path.name}: not JSON: {exc}") from None
+    return json_value(read_file(path), path.name)
 
 
 def load_tasks(path: str | Path) -> pl.DataFrame:

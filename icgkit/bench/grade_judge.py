@@ -17,7 +17,7 @@ from icgkit.files import inside
 from icgkit.images import prepare
 from icgkit.llm import Request, complete_many
 from icgkit.llm_limits import Limits
-from icgkit.prompts import Condition, Message, _template, judge_prompts
+from icgkit.prompts import Condition, Message, fill, judge_prompts
 from icgkit.replies import read_score, read_verdicts
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _messages(job: _Job, template: Condition, root: Path, show_reference: bool) 
     for name in shown:
         url = prepare(inside(root, job.task[name])).data_url
         content += [{"type": "text", "text": NAMES[name]}, {"type": "image_url", "image_url": {"url": url}}]
-    content.append({"type": "text", "text": _template(template.body).render(inputs)})
+    content.append({"type": "text", "text": fill(template.body, inputs, f"judge {template.id}")})
     return [{"role": "system", "content": template.system}, {"role": "user", "content": content}]
 
 

@@ -8,7 +8,7 @@ that reading makes is a row of `repairs`.
 
 from __future__ import annotations
 
-import json
+import hashlib
 import os
 import re
 import shutil
@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icgkit.errors import ImageError, SchemaError
-from icgkit.files import inside, write_whole
+from icgkit.files import inside, read_file, write_whole
+from icgkit.human import spreadsheet_safe
+from icgkit.untrusted import json_value
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,7 +47,8 @@ SPELLINGS = {
         "Scientific & Technical": "Scientific & Technical Diagrams",
     },
 }
-_SCORE = re.compile(r"\s*(\d+)?\s*\(([\d,\s]*)\)\s*")
+_SCORE = re.compile(r"\s*([0-9]{1,3})?\s*\(\s*([0-9]{1,3}(?:\s*,\s*[0-9]{1,3}){0,30})\s*,?\s*\)\s*")
+_MAX_ID = 80
 _COLUMNS = ("case_id", "half", "topic", "folder", "id", "prompt", "editing_method", "difficulty", "score",
             "score_parts", "input_image", "output_image", "source_tag", "knowledge_prompt", "file")  # fmt: skip
 
@@ -100,6 +103,7 @@ def read(path: str | Path) -> Import:
         raise SchemaError(f"{root}: no annotation file", allowed="the folder with data_manual_production/")
     log = _Log()
     rows = [row for file in files for row in _records(root, file, log)]
+    _tell_apart(rows)
     seen = Counter(row["id"] for row in rows)
     for row in rows:
         if seen[row["id"]] > 1:
@@ -119,7 +123,7 @@ def read(path: str | Path) -> Import:
 
 def _records(root: Path, file: Path, log: _Log) -> Iterator[dict[str, Any]]:
     log.file = file.relative_to(root).as_posix()
-    data = _parse(file.read_bytes(), log)
+    data = _parse(read_file(file), log)
     if isinstance(data, dict):
         log.repair("bare record", "", "object", "list of one object")
         data = [data]
@@ -165,13 +169,13 @@ def _parse(data: bytes, log: _Log) -> Any:
         text = data.decode("cp1252", errors="replace")
         log.repair("Windows code page", "", "cp1252", "UTF-8")
     try:
-        return json.loads(text)
-    except json.JSONDecodeError as exc:
+        return json_value(text, "record")
+    except SchemaError as exc:
         # A no-break space between tokens is not white space in JSON; inside strings it stays.
         mended = re.sub(r'("(?:[^"\\]|\\.)*")|\xa0', lambda m: m[1] or " ", text)
         try:
-            found = json.loads(mended)
-        except json.JSONDecodeError:
+            found = json_value(mended, "record")
+        except SchemaError:
             log.problem("not JSON", str(exc))
             return []
         log.repair("no-break space between tokens", "", "U+00A0", "space")
@@ -236,7 +240,7 @@ def _regular(root: Path, path: Path) -> str | None:
 
 
 def _score(value: Any, log: _Log) -> tuple[int | None, list[int] | None]:
-    match = _SCORE.fullmatch(str(value)) if value is not None else None
+    match = _SCORE.fullmatch(str(value)[:500]) if value is not None else None
     parts = [int(p) for p in match[2].split(",") if p.strip()] if match else []
     if len(parts) != 10 or any(p > 2 for p in parts):
         log.problem("difficulty_score is not ten parts of 0 to 2", str(value))
@@ -248,6 +252,15 @@ def _score(value: Any, log: _Log) -> tuple[int | None, list[int] | None]:
 
 def _slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
+
+
+def _tell_apart(rows: list[dict[str, Any]]) -> None:
+    """Give case ids that are too long, or that two folders share, an end made of the folder's own name."""
+    seen = Counter(row["case_id"] for row in rows)
+    for row in rows:
+        if seen[row["case_id"]] > 1 or len(row["case_id"]) > _MAX_ID:
+            end = hashlib.sha256(row["folder"].encode(errors="replace")).hexdigest()[:8]
+            row["case_id"] = f"{row['case_id'][: _MAX_ID - 9]}-{end}"
 
 
 def write_dataset(found: Import, root: str | Path, out: str | Path, *, name: str = "texteditbench") -> int:
@@ -263,6 +276,8 @@ def write_dataset(found: Import, root: str | Path, out: str | Path, *, name: str
     ImageError
         If no record has its image.
     """
+    from pydantic import ValidationError
+
     from icgkit.graph import Case, Target
     from icgkit.images import prepare
     from icgkit.load import write_cases
@@ -276,16 +291,29 @@ def write_dataset(found: Import, root: str | Path, out: str | Path, *, name: str
         except ImageError as exc:
             unreadable.append({"file": row["file"], "kind": "image cannot be read", "detail": str(exc)})
             continue
-        kept[row["input_image"]] = path
         keep = ("id", "half", "topic", "editing_method", "difficulty", "score", "knowledge_prompt")
-        cases.append(
-            Case(
-                id=row["case_id"], image=row["input_image"], image_size=(image.width, image.height),
-                instruction=row["prompt"], source="TextEditBench",
-                target=Target(element=row["prompt"][:200], region="named in the instruction", action=row["editing_method"]),
+        words = str(row["prompt"] or "")
+        try:
+            case = Case(
+                id=row["case_id"],
+                image=row["input_image"],
+                image_size=(image.width, image.height),
+                instruction=words,
+                source="TextEditBench",
+                target=Target(
+                    element=words[:200],
+                    region="named in the instruction",
+                    action=row["editing_method"] or "changes",
+                ),
                 metadata={k: row[k] for k in keep if row[k] is not None},
             )
-        )  # fmt: skip
+        except ValidationError as exc:
+            why = exc.errors(include_url=False, include_input=False)[0]
+            detail = f"{'.'.join(map(str, why['loc']))}: {why['msg']}"
+            unreadable.append({"file": row["file"], "kind": "no case can be made of it", "detail": detail})
+            continue
+        kept[row["input_image"]] = path
+        cases.append(case)
     if not cases:
         raise ImageError(
             f"{root}: no record has its image", remedy="point to the folder that holds the .jpg files"
@@ -308,10 +336,12 @@ def write_dataset(found: Import, root: str | Path, out: str | Path, *, name: str
     write_whole(folder / "dataset.toml", text.encode())
     import polars as pl
 
-    found.repairs.write_csv(folder / "repairs.csv")
-    pl.concat([found.problems, pl.DataFrame(unreadable, schema=found.problems.schema)]).write_csv(
-        folder / "problems.csv"
-    )
+    problems = pl.concat([found.problems, pl.DataFrame(unreadable, schema=found.problems.schema)])
+    for frame, file in ((found.repairs, "repairs.csv"), (problems, "problems.csv")):
+        text = frame.with_columns(
+            pl.col(pl.String).map_elements(spreadsheet_safe, return_dtype=pl.String)
+        ).write_csv()
+        write_whole(folder / file, text.encode())
     return len(cases)
 
 

@@ -97,9 +97,10 @@ def _stages(record: Mapping[str, Any], place: int, problems: list[dict[str, str]
         problems.append({"place": where, "kind": kind, "detail": str(detail)[:200]})
 
     source, subject = record.get("source"), record.get("subject")
-    if not isinstance(source, str) or source not in CATEGORIES:
+    if not isinstance(source, str) or source.lower() not in CATEGORIES:
         fault(edit, "unknown source", source)
         return []
+    source = source.lower()
     if not isinstance(subject, str) or not subject.strip():
         fault(edit, "no subject", subject)
         return []
