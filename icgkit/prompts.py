@@ -194,6 +194,7 @@ def read_condition(path: Path) -> Condition:
     kinds: dict[str, tuple[type | tuple[type, ...], str]] = dict.fromkeys(
         ("label", "short", "system", "family", "output", "stage"), (str, "a text")
     )
+    kinds["system"] = ((str, type(None)), "a text")
     kinds |= {"order": (int, "a whole number"), "image": (bool, "true or false")}
     for field, (kind, wanted) in kinds.items():
         if field in meta and (
