@@ -100,7 +100,7 @@ def make_images(folder: Path, n: int = CALLS) -> list[Path]:
 
 
 def make_cases(paths: list[Path], n: int) -> list:
-    from icgkit.graph import Case, Target
+    from icgkit.cases.case import Case, Target
 
     target = Target(element="a", region="b", action="c")
     return [
@@ -113,7 +113,7 @@ def make_cases(paths: list[Path], n: int) -> list:
 
 
 def message_lists(paths: list[Path]) -> list[list[dict]]:
-    from icgkit.prompts import build_messages
+    from icgkit.prompts.conditions import build_messages
 
     plain = []
     for case in make_cases(paths, len(paths)):
@@ -206,7 +206,7 @@ def bare_litellm(url: str, paths: list[Path], model: str = "openai/stub") -> flo
 
 
 def check_file(path: Path) -> None:
-    """Decode a picture to its last row, as `icgkit.images.check_all` does."""
+    """Decode a picture to its last row, as `icgkit.cases.images.check_all` does."""
     from PIL import Image
 
     with Image.open(path) as image:
@@ -283,11 +283,12 @@ def whole_litellm(url: str, paths: list[Path]) -> float:
 
 def ours(url: str, paths: list[Path], straight: bool = True) -> float:
     """Calls made and recorded on disk, from messages that are there, as for the other ways."""
-    from icgkit import llm_lanes, llm_open
-    from icgkit.cache import Cache
-    from icgkit.llm import Request, complete_many
-    from icgkit.llm_limits import Limits
-    from icgkit.prompts import build_messages
+    from icgkit.calls import opening as llm_open
+    from icgkit.calls import transports as llm_lanes
+    from icgkit.calls.cache import Cache
+    from icgkit.calls.limits import Limits
+    from icgkit.calls.request import Request, complete_many
+    from icgkit.prompts.conditions import build_messages
 
     llm_lanes.load_litellm()
     if not straight:
@@ -313,11 +314,11 @@ def ours_litellm(url: str, paths: list[Path]) -> float:
 
 def whole(url: str, paths: list[Path]) -> float:
     """Eliciting as `icgkit run` does it: images read, decoded, prepared, messages built, frame read."""
-    from icgkit import llm_lanes
-    from icgkit.cache import Cache
-    from icgkit.elicit import elicit
-    from icgkit.llm_limits import Limits
-    from icgkit.load import Dataset
+    from icgkit.calls import transports as llm_lanes
+    from icgkit.calls.cache import Cache
+    from icgkit.calls.limits import Limits
+    from icgkit.cases.dataset import Dataset
+    from icgkit.study.plan import elicit
 
     llm_lanes.load_litellm()
     dataset = Dataset("stub", "1", "", "", paths[0].parent, tuple(make_cases(paths, len(paths))))
@@ -453,10 +454,10 @@ def memory() -> None:
 
 
 def peak(url: str, n: int) -> None:
-    from icgkit.cache import Cache
-    from icgkit.elicit import make_plan, run_plan
-    from icgkit.llm_limits import Limits
-    from icgkit.load import Dataset
+    from icgkit.calls.cache import Cache
+    from icgkit.calls.limits import Limits
+    from icgkit.cases.dataset import Dataset
+    from icgkit.study.plan import make_plan, run_plan
 
     with tempfile.TemporaryDirectory() as folder:
         paths = make_images(Path(folder))
@@ -473,7 +474,7 @@ def peak(url: str, n: int) -> None:
 
 
 def images() -> None:
-    from icgkit.images import prepare, prepare_ahead
+    from icgkit.cases.images import prepare, prepare_ahead
 
     with tempfile.TemporaryDirectory() as folder:
         paths = make_images(Path(folder))
@@ -491,10 +492,10 @@ def images() -> None:
 
 
 def replay(n: int = 29_000) -> None:
-    from icgkit.cache import Cache
-    from icgkit.elicit import make_plan, requests, run_plan
-    from icgkit.llm import address, record_for
-    from icgkit.load import Dataset, load_responses
+    from icgkit.calls.cache import Cache
+    from icgkit.calls.request import address, record_for
+    from icgkit.cases.dataset import Dataset, load_responses
+    from icgkit.study.plan import make_plan, requests, run_plan
 
     with tempfile.TemporaryDirectory() as folder:
         paths = make_images(Path(folder))

@@ -21,7 +21,7 @@ import polars as pl
 from benchmarks import metrics as speed
 from benchmarks.metrics_bootstrap import OTHERS, report
 from icgkit import metrics
-from icgkit.simulate import effect_model, intercept_for, judgments, load_effects
+from icgkit.simulate.effects import effect_model, intercept_for, judgments, load_effects
 
 
 def coverage(studies: int, cases: int = 461, n_resamples: int = 2000) -> pl.DataFrame:

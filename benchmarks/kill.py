@@ -25,9 +25,9 @@ CALLS, KILLS, FLIGHT = 400, 50, 8
 
 
 def work(url: str, folder: str) -> None:
-    from icgkit.cache import Cache
-    from icgkit.llm import Request, complete_many
-    from icgkit.llm_limits import Limits
+    from icgkit.calls.cache import Cache
+    from icgkit.calls.limits import Limits
+    from icgkit.calls.request import Request, complete_many
 
     requests = [
         Request("hosted_vllm/m", [{"role": "user", "content": f"call {i}"}], {"api_base": url})
@@ -37,8 +37,8 @@ def work(url: str, folder: str) -> None:
 
 
 def main(seed: int) -> int:
-    from icgkit.cache import Cache
-    from icgkit.llm_lanes import load_litellm
+    from icgkit.calls.cache import Cache
+    from icgkit.calls.transports import load_litellm
 
     load_litellm()
     rng = random.Random(seed)

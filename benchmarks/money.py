@@ -14,11 +14,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from icgkit.cache import Cache
+from icgkit.calls.cache import Cache
+from icgkit.calls.limits import Limits
+from icgkit.calls.prices import Price
+from icgkit.calls.request import Request, call_many
 from icgkit.errors import CallError
-from icgkit.llm import Request, call_many
-from icgkit.llm_limits import Limits
-from icgkit.llm_prices import Price
 from tests.fault_server import State, serve
 
 IN, OUT = 2.5e-6, 1e-5

@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from icgkit.notebooks import find_notebooks, parse_parameters, share_parameters
+from icgkit.reproduce.notebooks import find_notebooks, parse_parameters, share_parameters
 
 PLAIN = """
 import json, sys

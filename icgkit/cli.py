@@ -52,8 +52,8 @@ def reproduce_command(
     tolerance: Annotated[float, typer.Option(min=0, help="Relative; for --check.")] = 1e-6,
 ) -> None:
     """Make every stale table and figure, and the gallery; fail if a notebook or the check fails."""
-    from icgkit import reproduce as door
-    from icgkit.notebooks import parse_parameters
+    from icgkit.reproduce import run as door
+    from icgkit.reproduce.notebooks import parse_parameters
 
     with _clear_errors():
         options: dict[str, Any] = {
@@ -102,8 +102,9 @@ def simulate_command(
     ] = None,
 ) -> None:
     """Say how many cases a study needs (power curve), or write a simulated study; no model is called."""
-    from icgkit import simulate, simulated
-    from icgkit.simulate_power import CASES, curve_text, power_curve
+    from icgkit.simulate import effects as simulate
+    from icgkit.simulate import study as simulated
+    from icgkit.simulate.power import CASES, curve_text, power_curve
 
     with _clear_errors():
         if write is not None:
@@ -167,7 +168,7 @@ def import_command(
     with _clear_errors():
         if benchmark != "texteditbench":
             raise UnknownName.among("benchmark", benchmark, ["texteditbench"])
-        from icgkit.bench import texteditbench
+        from icgkit.bench.texteditbench import files as texteditbench
 
         found = texteditbench.read(path)
         written = texteditbench.write_dataset(found, path, out)
@@ -192,7 +193,7 @@ def score_command(
     with _clear_errors():
         if benchmark != "dod":
             raise UnknownName.among("benchmark", benchmark, ["dod"])
-        from icgkit.bench import dod_outputs
+        from icgkit.bench.dod import outputs as dod_outputs
 
         if data is None:
             raise SchemaError(
@@ -206,7 +207,7 @@ def score_command(
 def _show_scores(table: Any, problems: Any, out: Path | None) -> None:
     """Print a table of scores, the kinds of problems with one example each; write the table if asked."""
     from icgkit.files import write_whole
-    from icgkit.outputs import csv_bytes
+    from icgkit.report.save import csv_bytes
 
     for row in table.iter_rows(named=True):
         place = " ".join(str(row[c]) for c in ("model", "reminder", "category") if c in row)
@@ -243,7 +244,7 @@ def run_command(
     ] = False,
 ) -> None:
     """Ask models about cases; what is recorded is not asked again."""
-    from icgkit import study_run
+    from icgkit.study import run as study_run
 
     with _clear_errors():
         chosen = study_run.from_options(
@@ -252,7 +253,7 @@ def run_command(
         if dry_run:
             typer.echo(study_run.estimate(chosen).text())
         elif batch:
-            from icgkit.study_batch import run_batch
+            from icgkit.study.batch import run_batch
 
             told = run_batch(chosen, budget=budget)
             typer.echo(told.text())
@@ -295,14 +296,14 @@ def judge_command(
     """Mark the responses of a cache; verdicts go beside them, missing ones are counted."""
     from dataclasses import replace
 
-    from icgkit import judging
-    from icgkit.cache import Cache
-    from icgkit.identity import accept_cases as accept
-    from icgkit.llm_limits import Limits
-    from icgkit.llm_run import together
-    from icgkit.load import load_dataset
-    from icgkit.paths import named_folder
-    from icgkit.study import Study, read_prices
+    from icgkit.calls.cache import Cache
+    from icgkit.calls.engine import together
+    from icgkit.calls.limits import Limits
+    from icgkit.cases.dataset import load_dataset
+    from icgkit.files import named_folder
+    from icgkit.study import judging
+    from icgkit.study.file import Study, read_prices
+    from icgkit.study.identity import accept_cases as accept
 
     def listed(text: str) -> list[str]:
         return [x.strip() for x in text.split(",") if x.strip()]
@@ -354,9 +355,9 @@ def form_command(
     dataset: Annotated[str, typer.Option(help="Instead of the one in run.toml.")] = "",
 ) -> None:
     """Write a form for people to fill in, or put what they filled in into a cache."""
-    from icgkit.forms import read_form, write_form
-    from icgkit.judging import merge_verdicts
-    from icgkit.results import load_results
+    from icgkit.judge.forms import read_form, write_form
+    from icgkit.report.results import load_results
+    from icgkit.study.judging import merge_verdicts
 
     with _clear_errors():
         if (out is None) == (read is None):
@@ -394,7 +395,7 @@ def synth_command(
     """Draw cases whose graph is known by construction."""
     from tqdm import tqdm
 
-    from icgkit.synth import dataset as door
+    from icgforge.synth import dataset as door
 
     with _clear_errors():
         knobs, names = (

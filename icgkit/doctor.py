@@ -10,10 +10,10 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from icgkit import keys
+from icgkit.calls import keys
+from icgkit.cases.dataset import load_dataset, sha256_of
 from icgkit.errors import IcgError
-from icgkit.load import load_dataset, sha256_of
-from icgkit.paths import project_root
+from icgkit.files import project_root
 
 CHECKSUMS = "CHECKSUMS.sha256"
 """File in `data/`, in the form of sha256sum."""
@@ -128,7 +128,7 @@ def _requirement(line: str) -> tuple[str, str]:
 def _kernels() -> Iterator[Finding]:
     from importlib.metadata import entry_points
 
-    from icgkit.kernel import can_fork
+    from icgkit.reproduce.kernel import can_fork
 
     names = {e.name for e in entry_points(group="jupyter_client.kernel_provisioners")}
     known = "icgkit-fork" in names

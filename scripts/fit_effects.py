@@ -5,7 +5,7 @@ figure for a cell, the cell is filled by a rule that is listed under "assumption
 
     python scripts/fit_effects.py --dataset icg-synth
 
-The mix of subtypes is that of the dataset, or, without one, of `icgkit.simulate.design`. Then
+The mix of subtypes is that of the dataset, or, without one, of `icgkit.simulate.effects.design`. Then
 `icgkit simulate --write data/cache/simulated --dataset icg-synth` draws the cache.
 """
 
@@ -19,10 +19,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from icgkit.load import load_published
-from icgkit.paths import project_root
-from icgkit.simulate import SUFFIX, design
-from icgkit.simulated import layout_of
+from icgkit.cases.dataset import load_published
+from icgkit.files import project_root
+from icgkit.simulate.effects import SUFFIX, design
+from icgkit.simulate.study import layout_of
 from icgkit.taxonomy import SUBTYPES
 
 MODELS = ["claude-opus-4.6", "gemini-2.5-flash", "qwen3-vl-plus", "gpt-4o"]
@@ -372,7 +372,7 @@ def main() -> None:
     effects = {
         "simulated": True,
         "source_of_figures": "data/published/icg.csv",
-        "nodes_of": dataset or "icgkit.simulate.design",
+        "nodes_of": dataset or "icgkit.simulate.effects.design",
         "assumptions": ASSUMPTIONS,
         **solve(layout),
         "aside": [ASIDE + SUFFIX],

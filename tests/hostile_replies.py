@@ -45,13 +45,16 @@ def texts() -> Iterator[str]:
 
 def readers() -> dict[str, Callable[[str], object]]:
     """Return every reader by name."""
-    from icgkit.bench import dod_judges, unike, unike_scores
-    from icgkit.chains import kept_candidates, read_false_node
-    from icgkit.judges import fence
-    from icgkit.leakage import _match
-    from icgkit.offline.judge import judge_reply
-    from icgkit.proposals import read_proposals, split_items
-    from icgkit.replies import read_json, read_labels, read_score, read_verdicts, strip_thinking
+    from icgforge.baselines.judge import judge_reply
+
+    from icgkit.bench.dod import judges as dod_judges
+    from icgkit.bench.unike import files as unike
+    from icgkit.bench.unike import scores as unike_scores
+    from icgkit.judge.leakage import _match
+    from icgkit.judge.nodes import fence
+    from icgkit.prompts.proposals import read_proposals, split_items
+    from icgkit.prompts.replies import read_json, read_labels, read_score, read_verdicts, strip_thinking
+    from icgkit.study.chains import kept_candidates, read_false_node
     from icgkit.untrusted import too_deep
 
     def offline(text: str) -> str:

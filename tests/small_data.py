@@ -7,8 +7,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from icgkit.graph import Case, Constraint, Target
-from icgkit.load import write_cases
+from icgkit.cases.case import Case, Constraint, Target
+from icgkit.cases.dataset import write_cases
 
 
 def write_small(folder: Path, name: str = "mine", n: int = 3, update: str = "update") -> Sequence[Case]:

@@ -17,14 +17,18 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import icgkit as ig
-from icgkit.bench import draw_or_decline, grade_files, texteditbench, unike, unike_scores
-from icgkit.cache import Cache
+from icgkit.bench.dod import files as draw_or_decline
+from icgkit.bench.grade import files as grade_files
+from icgkit.bench.texteditbench import files as texteditbench
+from icgkit.bench.unike import files as unike
+from icgkit.bench.unike import scores as unike_scores
+from icgkit.calls.cache import Cache
+from icgkit.cases.images import prepare
 from icgkit.errors import IcgError
-from icgkit.gallery import read_results
-from icgkit.human import read_human
-from icgkit.images import prepare
-from icgkit.prompts import build_messages, read_condition
-from icgkit.study import Study
+from icgkit.judge.human import read_human
+from icgkit.prompts.conditions import build_messages, read_condition
+from icgkit.report.gallery import read_results
+from icgkit.study.file import Study
 
 BOUNDED = settings(
     max_examples=60,

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from small_data import write_small
 
-from icgkit.cache import Cache
+from icgkit.calls.cache import Cache
+from icgkit.cases.dataset import load_dataset
 from icgkit.errors import SchemaError, UnknownName
-from icgkit.load import load_dataset
-from icgkit.notebooks import find_notebooks, share_parameters
-from icgkit.paths import folder_of, named_folder, project_root
-from icgkit.prompts import judge_prompts
-from icgkit.study import Study
+from icgkit.files import folder_of, named_folder, project_root
+from icgkit.prompts.conditions import judge_prompts
+from icgkit.reproduce.notebooks import find_notebooks, share_parameters
+from icgkit.study.file import Study
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from icgkit.cases.case import Case
+from icgkit.cases.dataset import load_dataset
 from icgkit.errors import CallError, SchemaError
-from icgkit.graph import Case
-from icgkit.load import load_dataset
-from icgkit.prompts import conditions
+from icgkit.prompts.conditions import conditions
 from icgkit.untrusted import json_value, toml_table, too_deep
 
 BAD_JSON = ["[" * 100_000, '{"a":' * 600, "9" * 5000, str(2**70), "{", b"\xff\xfe", "", '{"a": "\\u12"}']

@@ -49,7 +49,7 @@ def recall(
         The Boolean outcome; null is missing: left out of both sides of the fraction and counted.
     weights : str, optional
         Column with one weight above 0 a case: how many cases of a larger set it stands for (see
-        `icgkit.sampling.weights`). Weighted are cases (macro) and their nodes (micro); counts are not.
+        `icgkit.cases.subset.weights`). Weighted are cases (macro) and their nodes (micro); counts are not.
 
     Returns
     -------

@@ -1,0 +1,513 @@
+"""Judge an edited maze by its pixels: which rule broke, where, and by how many pixels.
+
+The picture is registered to the maze first (`maze_read.register`), so size, margin, place and small
+turns change no verdict; colours are measured in the picture. The path is a connected component of
+red at 48 pixels a cell. Gaps, widths and excursions are measured in those pixels and held against
+`Limits`. What shows no maze at all is unreadable: pending, not invalid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from icgforge.mazes.mazes import Cell, Maze
+from icgkit.bench.dod.maze_read import (
+    CELL,
+    Found,
+    Frame,
+    balanced,
+    cells_of,
+    find_maze,
+    greenish,
+    rectify,
+    red_chroma,
+    reddish,
+    register,
+    same_maze,
+)
+from icgkit.bench.dod.maze_read import read_maze as read_maze
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from PIL.Image import Image
+
+    Mask = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+
+RULES = ("unreadable", "cut off", "wall changed", "ends changed", "floor changed", "diagonal step", "wall crossed",
+         "side branch", "path broken", "no path")  # fmt: skip
+"""Names of the rules; of several broken ones the first here is the cause, later ones may follow from it."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Thresholds of the judge. Lengths are pixels of a picture with 48 a cell, shares 0 to 1.
+
+    gap : longest break that still counts as a continuous line.
+    excursion : how far the line may reach into a wall.
+    branch : how far red may reach into a cell beside the way before that is a branch.
+    corner : how near to a corner the line may pass from cell to cell before that is a diagonal step.
+    cut : how much of the outer wall may lie beyond the picture.
+    speck : area of red (square pixels) that is taken for noise.
+    floor, wall : share of a cell that may have a colour of its own.
+    mark : the same for the four corner cells, where generators put their watermark.
+    start, end : least share of the cell of an end that must have its colour.
+    path : chroma, as a share of that of the line, from which a pixel belongs to the line.
+    """
+
+    gap: float = 4
+    excursion: float = 6
+    branch: float = 12
+    corner: float = 9
+    cut: float = 14
+    speck: float = 24
+    floor: float = 0.05
+    wall: float = 0.10
+    mark: float = 0.5
+    start: float = 0.12
+    end: float = 0.35
+    path: float = 0.42
+
+
+class Broken(NamedTuple):
+    """A rule that an edit broke, and the cells where."""
+
+    rule: str
+    cells: tuple[Cell, ...]
+
+
+class Measured(NamedTuple):
+    """What was measured; lengths are pixels of a picture with 48 a cell, null where there is nothing to measure.
+
+    scale : pixels a cell in the picture as it is. turn : degrees clockwise.
+    shift : farthest distance of a corner of the maze from the corner of the picture.
+    residual : mean misfit of the wall mask, 0 to 1. agreement : share of cells of the right kind.
+    width : of the line, its area over its length. gap : longest break between start and end.
+    excursion : deepest reach into a wall. branch : farthest reach into a cell beside the way.
+    """
+
+    scale: float | None = None
+    turn: float | None = None
+    shift: float | None = None
+    residual: float | None = None
+    agreement: float | None = None
+    width: float | None = None
+    gap: float | None = None
+    excursion: float | None = None
+    branch: float | None = None
+
+
+class Verdict(NamedTuple):
+    """Whether an edited maze is valid (None: unreadable, pending), the broken rules, and what was measured."""
+
+    valid: bool | None
+    broken: tuple[Broken, ...]
+    measured: Measured = Measured()
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """Names of the broken rules, causes first."""
+        return tuple(b.rule for b in self.broken)
+
+    @property
+    def main(self) -> str:
+        """`valid`, or the first broken rule."""
+        return self.broken[0].rule if self.broken else "valid"
+
+
+def judge(maze: Maze, image: Image, *, limits: Limits | None = None) -> Verdict:
+    """Judge an edited image of a maze.
+
+    Valid is: one continuous red path from start to end over cells that can be walked, and walls,
+    floor and both ends as they were.
+
+    Parameters
+    ----------
+    maze : Maze
+        The maze before the edit.
+    image : PIL.Image.Image
+        The edited image, of any size and mode.
+    limits : Limits, optional
+        Thresholds; those in `Limits` if not given.
+
+    Returns
+    -------
+    Verdict
+        `valid` is None, and the rule `unreadable`, where the picture shows neither this maze nor
+        another one.
+
+    Examples
+    --------
+    >>> from icgforge.mazes.mazes import draw, make_pairs
+    >>> pair = make_pairs(1)[0]
+    >>> judge(pair.feasible, draw(pair.feasible, pair.path)).valid
+    True
+    >>> judge(pair.feasible, draw(pair.feasible)).main
+    'no path'
+    """
+    known = limits or Limits()
+    shown = image.convert("RGB")
+    found = register(shown, maze) if min(shown.size) >= 4 * maze.size else None
+    if found is None or not same_maze(found):
+        return _another(maze, shown, found)
+    sides = shown.size
+    place = _placed(found, sides, maze.size)
+    if place[0] > known.cut:
+        other = _another(maze, shown, found) if found.agreement < 0.97 else None
+        if other is not None and other.valid is False:
+            return other
+        return Verdict(False, (Broken("cut off", ()),), _measured(found, place[1]))
+    read = _Reading(maze, shown, found, known)
+    merged: dict[str, set[Cell]] = {}
+    for rule, cells in (*read.surface(), *read.path()):
+        merged.setdefault(rule, set()).update(cells)
+    broken = tuple(Broken(rule, tuple(sorted(merged[rule]))) for rule in RULES if rule in merged)
+    return Verdict(not broken, broken, _measured(found, place[1], read.numbers))
+
+
+def _measured(
+    found: Found | None, shift: float | None = None, more: dict[str, float] | None = None
+) -> Measured:
+    if found is None:
+        return Measured()
+    numbers = {"scale": found.frame.cell, "turn": found.frame.turn, "residual": found.residual,
+               "agreement": found.agreement} | (more or {})  # fmt: skip
+    if shift is not None:
+        numbers["shift"] = shift
+    return Measured(**{k: round(float(v), 3) for k, v in numbers.items()})
+
+
+def _another(maze: Maze, image: Image, found: Found | None) -> Verdict:
+    """Tell a picture of another maze, which is wrong, from one of no maze, which cannot be judged."""
+    other = find_maze(image) or _stripped(image)
+    rule = "wall changed" if other else "unreadable"
+    return Verdict(False if other else None, (Broken(rule, ()),), _measured(found))
+
+
+def _stripped(image: Image) -> tuple[Maze, Frame] | None:
+    """Read a maze once more with small reds painted over: a path drawn on another maze."""
+    from PIL import Image as images
+    from scipy.ndimage import binary_dilation, distance_transform_edt, label
+
+    pixels = np.asarray(image)
+    red = binary_dilation(reddish(pixels), iterations=2)
+    if not red.any() or red.all():
+        return None
+    # What remains of the end cell: the most solid red square.
+    depth = distance_transform_edt(red)
+    y, x = np.unravel_index(int(np.argmax(depth)), depth.shape)
+    reach = float(depth[y, x])
+    rows, columns = np.ogrid[: red.shape[0], : red.shape[1]]
+    keep = (abs(rows - y) <= reach) & (abs(columns - x) <= reach)
+    near = label(~red)[0] > 0
+    colors = pixels[near]
+    if not len(colors):
+        return None
+    light = colors[colors.sum(axis=1) >= np.percentile(colors.sum(axis=1), 70)]
+    painted = pixels.copy()
+    painted[red & ~keep] = np.median(light, axis=0)
+    return find_maze(images.fromarray(painted))
+
+
+def _placed(found: Found, sides: tuple[int, int], size: int) -> tuple[float, float]:
+    """Return how far the maze reaches beyond the picture, and how far its corners lie from the picture's."""
+    unit = CELL / found.frame.cell
+    beyond, away = 0.0, 0.0
+    for r, c in ((0, 0), (0, size), (size, 0), (size, size)):
+        x, y = found.frame.at(r, c)
+        beyond = max(beyond, -x, -y, x - sides[0], y - sides[1])
+        away = max(away, float(np.hypot(x - (sides[0] if c else 0), y - (sides[1] if r else 0))))
+    # A small turn lifts the corners out of the picture without cutting the maze.
+    slack = abs(np.sin(np.radians(found.frame.turn))) * size * found.frame.cell
+    return max(beyond - slack, 0.0) * unit, away * unit
+
+
+@lru_cache(maxsize=256)
+def _depths(rows: tuple[str, ...]) -> Floats:
+    """Distance of each pixel of a wall from the floor, 24 pixels a cell, in pixels of 48 a cell."""
+    from scipy.ndimage import distance_transform_edt
+
+    walls = np.array([[c == "#" for c in row] for row in rows])
+    solid = np.kron(walls, np.ones((CELL // 2, CELL // 2), dtype=bool))
+    return np.asarray(2 * distance_transform_edt(solid))
+
+
+def _grown(mask: Mask, by: int) -> Mask:
+    """Return a mask grown by so many pixels to each side."""
+    for axis in (0, 1):
+        wide = mask.copy()
+        for k in range(1, by + 1):
+            low, high = [slice(None)] * 2, [slice(None)] * 2
+            low[axis], high[axis] = slice(k, None), slice(None, -k)
+            wide[tuple(low)] |= mask[tuple(high)]
+            wide[tuple(high)] |= mask[tuple(low)]
+        mask = wide
+    return mask
+
+
+def _blocks(mask: Any, per: int) -> Any:
+    size = len(mask) // per
+    return mask.reshape(size, per, size, per)
+
+
+class _Reading:
+    """The rectified picture of a maze: colours, the red line, and what is measured of it."""
+
+    def __init__(self, maze: Maze, image: Image, found: Found, limits: Limits) -> None:
+        self.maze, self.limits = maze, limits
+        self.numbers: dict[str, float] = {}
+        self._loose: list[Cell] = []
+        self._branches: list[Cell] = []
+        size = maze.size
+        pixels = rectify(image, found.frame, size)
+        walls = np.array([[c == "#" for c in row] for row in maze.rows])
+        self.walls = walls
+        floor = found.palette.floor
+        if floor.min() > 100:  # balance a cast, and a darker picture, by what should be white
+            pixels = balanced(pixels, floor)
+        self.pixels = pixels
+        self.small = _blocks_mean(pixels)
+        chroma = red_chroma(pixels)
+        red = chroma >= 60
+        self.red_everywhere = red
+        square = self._square
+        self.ends = np.zeros_like(red)
+        for cell in (maze.start, maze.end):
+            self.ends[square(cell)] = True
+        near_ends = _grown(self.ends, 4)
+        line = red & ~near_ends
+        if int(line.sum()) >= limits.speck:
+            strong = float(np.percentile(chroma[line], 85))
+            line = chroma >= max(35.0, limits.path * strong)
+            for r in (slice(CELL), slice(-CELL, None)):
+                for c in (slice(CELL), slice(-CELL, None)):
+                    line[r, c] = False
+        self.line = line & ~self.ends
+        self.empty = int((self.line & ~near_ends).sum()) < 2 * limits.speck
+
+    def _square(self, cell: Cell) -> tuple[slice, slice]:
+        r, c = cell
+        return slice(r * CELL, (r + 1) * CELL), slice(c * CELL, (c + 1) * CELL)
+
+    def surface(self) -> Iterator[tuple[str, list[Cell]]]:
+        """Yield what changed of walls, floor and ends."""
+        size, maze, limits = self.maze.size, self.maze, self.limits
+        per, rim = CELL // 2, 3
+        small = self.small
+        cells = small.reshape(size, per, size, per, 3)
+        inner = cells[:, rim:-rim, :, rim:-rim].transpose(0, 2, 1, 3, 4)
+        flat = inner.reshape(-1, 3)
+        loose = reddish(flat, 22)
+        kinds = np.repeat(self.walls.ravel(), inner.shape[2] * inner.shape[3])
+        clear = ~loose
+        free = np.ones((size, size), dtype=bool)
+        free[maze.start] = free[maze.end] = False
+        usable = clear & np.repeat(free.ravel(), inner.shape[2] * inner.shape[3])
+        wall = np.median(flat[kinds & usable], axis=0)
+        floor = (
+            np.median(flat[~kinds & usable], axis=0) if (~kinds & usable).sum() > 50 else np.full(3, 255.0)
+        )
+        near = float(np.clip(0.45 * np.linalg.norm(wall - floor), 18, 60))
+        off = (
+            np.where(kinds, np.linalg.norm(flat - wall, axis=1), np.linalg.norm(flat - floor, axis=1)) > near
+        )
+        changes = (off & clear).reshape(size, size, per - 2 * rim, per - 2 * rim)
+        band = int(limits.cut) // 2 - rim  # the outer wall may be cut so far
+        changes[0, :, :band] = changes[-1, :, -band:] = False
+        changes[:, 0, :, :band] = changes[:, -1, :, -band:] = False
+        shares = changes.mean(axis=(2, 3))
+        changed: dict[str, list[Cell]] = {"floor changed": [], "wall changed": []}
+        edge = (0, size - 1)
+        for r in range(size):
+            for c in range(size):
+                if not free[r, c]:
+                    continue
+                if self.walls[r, c]:
+                    most = limits.mark if r in edge and c in edge else limits.wall
+                    if shares[r, c] > most:
+                        changed["wall changed"].append((r, c))
+                elif shares[r, c] > limits.floor:
+                    changed["floor changed"].append((r, c))
+        yield from ((rule, where) for rule, where in changed.items() if where)
+        green = greenish(self.pixels[self._square(maze.start)], 40).mean()
+        ended = self.red_everywhere[self._square(maze.end)].mean()
+        lost = [
+            cell
+            for cell, share, least in ((maze.start, green, limits.start), (maze.end, ended, limits.end))
+            if share < least
+        ]
+        if lost:
+            yield "ends changed", lost
+
+    def path(self) -> Iterator[tuple[str, list[Cell]]]:
+        """Yield what is wrong with the red line, and note what is measured of it."""
+        from scipy.ndimage import label
+
+        if self.empty:
+            yield "no path", []
+            return
+        limits, maze = self.limits, self.maze
+        reach = max(int(limits.gap) // 2, 0)
+        grown = _grown(self.line, reach) | self.ends
+        labels: Any
+        labels, count = label(grown, structure=np.ones((3, 3)))
+        first, last = (
+            int(labels[r * CELL + CELL // 2, c * CELL + CELL // 2]) for r, c in (maze.start, maze.end)
+        )
+        joined = first == last
+        areas = np.bincount(labels[self.line], minlength=count + 1)
+        strange = [k for k in range(1, count + 1) if k not in (first, last) and areas[k] > limits.speck]
+        body = self.line & ((labels == first) | (labels == last))
+        if not joined:
+            for k in strange:
+                body |= self.line & (labels == k)
+        elif strange:
+            where = cells_of(self.line & np.isin(labels, strange))
+            on_wall = [c for c in where if self.walls[c]]
+            yield ("wall crossed", on_wall) if on_wall else ("side branch", where)
+        yield from self._excursion(body)
+        wide = _grown(body, reach) | self.ends
+        way, on, corners = self._graph(body, wide)
+        self.numbers["width"] = float(body.sum()) / (CELL * max(len(on) - 2, 1))
+        for cells in corners:
+            yield "diagonal step", cells
+        if not joined:
+            self.numbers["gap"] = self._gap(body)
+            yield "path broken", self._break(body, labels == first)
+        elif not way:
+            cut = self._diagonals(on, wide)
+            for pair in cut:
+                yield "diagonal step", pair
+            if not cut and not corners:
+                yield "path broken", self._loose
+        elif self._branches:
+            yield "side branch", self._branches
+
+    def _excursion(self, body: Mask) -> Iterator[tuple[str, list[Cell]]]:
+        size = self.maze.size
+        half = body.reshape(size * CELL // 2, 2, size * CELL // 2, 2).any(axis=(1, 3))
+        depth = np.where(half, _depths(self.maze.rows), 0)
+        deepest = float(depth.max())
+        self.numbers["excursion"] = deepest
+        far = depth > self.limits.excursion
+        if far.sum() >= 3:
+            counts = far.reshape(size, CELL // 2, size, CELL // 2).sum(axis=(1, 3))
+            yield "wall crossed", [(int(r), int(c)) for r, c in np.argwhere(counts > 0)]
+
+    def _graph(self, body: Mask, wide: Mask) -> tuple[bool, set[Cell], list[list[Cell]]]:
+        """Link the cells that the line passes between; tell whether start and end are joined."""
+        maze, size, limits = self.maze, self.maze.size, self.limits
+        ends = (maze.start, maze.end)
+        crossings = [
+            (m[:, CELL - 1 : -1 : CELL] & m[:, CELL::CELL], (m[CELL - 1 : -1 : CELL, :] & m[CELL::CELL, :]).T)
+            for m in (body | self.ends, wide)
+        ]
+        cells = body.reshape(size, CELL, size, CELL)
+        columns: Any = cells.any(axis=1)
+        rows: Any = cells.any(axis=3)  # size x size x CELL; size x CELL x size
+        links: dict[Cell, dict[Cell, tuple[float, tuple[int, int] | None]]] = {}
+        for r in range(size):
+            for c in range(size):
+                if not maze.floor((r, c)):
+                    continue
+                for dr, dc in ((0, 1), (1, 0)):
+                    other = (r + dr, c + dc)
+                    if not maze.floor(other):
+                        continue
+                    for across, down in crossings:  # the line as it is, else with small gaps closed
+                        run = np.flatnonzero(
+                            across[r * CELL : (r + 1) * CELL, c] if dc else down[c * CELL : (c + 1) * CELL, r]
+                        )
+                        if len(run):
+                            break
+                    if not len(run):
+                        continue
+                    middle = float(run.mean()) + 0.5
+                    vertex = None
+                    if middle < limits.corner:
+                        vertex = (r, c + 1) if dc else (r + 1, c)
+                    elif middle > CELL - limits.corner:
+                        vertex = (r + 1, c + 1)
+                    links.setdefault((r, c), {})[other] = (middle, vertex)
+                    links.setdefault(other, {})[r, c] = (middle, vertex)
+
+        def depth(cell: Cell, before: Cell) -> float:
+            (r, c), dr, dc = cell, before[0] - cell[0], before[1] - cell[1]
+            hit = np.flatnonzero(columns[r, c] if dc else rows[r, :, c])
+            if not len(hit):
+                return 0.0
+            return float(CELL - hit[0] if dr + dc > 0 else hit[-1] + 1)
+
+        reaches = {
+            cell: max(depth(cell, n) for n in near) for cell, near in links.items() if cell not in ends
+        }
+        on = {cell for cell, far in reaches.items() if far >= limits.branch} | set(ends)
+        kept = {cell: {n: v for n, v in links.get(cell, {}).items() if n in on} for cell in on}
+        seen, queue = {maze.start}, [maze.start]
+        while queue:
+            for after in kept[queue.pop()]:
+                if after not in seen:
+                    seen.add(after)
+                    queue.append(after)
+        wrong = {c for c in on if len(kept[c]) != (1 if c in ends else 2)}
+        stubs = [
+            far for cell, far in reaches.items() if cell not in on or (cell in wrong and len(kept[cell]) == 1)
+        ]
+        self.numbers["branch"] = max(stubs, default=0.0)
+        self._loose = sorted(c for c in on if len(kept[c]) < (1 if c in ends else 2))
+        self._branches = sorted(wrong | (on - seen))
+        corners = []
+        for cell in on - set(ends):
+            spots = [v for _, v in kept[cell].values() if v is not None]
+            if len(spots) == 2 and spots[0] == spots[1]:
+                corners.append(sorted([*kept[cell]]))
+        return maze.end in seen, on, corners
+
+    def _diagonals(self, on: set[Cell], wide: Mask) -> list[list[Cell]]:
+        """Return pairs of cells that meet at a corner only, with red at that corner."""
+        found = []
+        for r, c in on:
+            for dc in (1, -1):
+                other = (r + 1, c + dc)
+                y, x = (r + 1) * CELL, (c + (dc > 0)) * CELL
+                if other in on and wide[y - 4 : y + 4, x - 4 : x + 4].any():
+                    found.append(sorted([(r, c), other]))
+        return found
+
+    def _break(self, body: Mask, piece: Mask) -> list[Cell]:
+        """Return the cells between which the piece at the start ends and the next one begins."""
+        from scipy.ndimage import distance_transform_edt
+
+        half = CELL // 2
+        rest, piece = ((body | self.ends) & ~piece)[::2, ::2], piece[::2, ::2]
+        away, at = distance_transform_edt(~piece, return_indices=True)
+        y, x = np.unravel_index(int(np.argmin(np.where(rest, away, np.inf))), rest.shape)
+        spots = ((int(y), int(x)), (int(at[0][y, x]), int(at[1][y, x])))
+        return sorted({(r // half, c // half) for r, c in spots})
+
+    def _gap(self, body: Mask) -> float:
+        """Return the longest break, in pixels, that a way from start to end over the pieces has to leap."""
+        from scipy.ndimage import distance_transform_edt, label
+
+        half = (body | self.ends).reshape(len(body) // 2, 2, len(body) // 2, 2).any(axis=(1, 3))
+        away = distance_transform_edt(~half)
+        (r0, c0), (r1, c1) = (
+            (cell[0] * CELL // 2 + 12, cell[1] * CELL // 2 + 12) for cell in (self.maze.start, self.maze.end)
+        )
+        low, high = 0.0, float(away.max())
+        while high - low > 0.5:
+            middle = (low + high) / 2
+            labels: Any = label(away <= middle)[0]
+            low, high = (low, middle) if labels[r0, c0] == labels[r1, c1] else (middle, high)
+        return 4 * high
+
+
+def _blocks_mean(pixels: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Return a picture at half its size."""
+    p = pixels.astype(np.uint16)
+    return np.asarray((p[::2, ::2] + p[1::2, ::2] + p[::2, 1::2] + p[1::2, 1::2]) / np.float32(4))

@@ -1,0 +1,248 @@
+"""From a raw reply in the OpenAI form to text, status and counts; nothing is guessed."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from icgkit.calls.keys import mask
+from icgkit.errors import CallError
+from icgkit.untrusted import json_value
+
+ENDED = frozenset({
+    "stop", "end_turn", "eos", "eos_token", "end_of_text", "stop_sequence", "complete", "completed", "end", "finished", "done",
+})  # fmt: skip
+"""Finish reasons of a whole answer; compared without case, hyphens and the prefix FINISH_REASON."""
+CUT = frozenset({
+    "length", "max_tokens", "max_output_tokens", "max_completion_tokens", "max_length", "model_length", "token_limit",
+    "model_context_window_exceeded", "context_window_exceeded", "context_length_exceeded", "continuation",
+})  # fmt: skip
+FILTERED = frozenset({
+    "content_filter", "content_filtered", "content_filter_error", "content_policy_violation", "contentpolicyviolation",
+    "contentpolicyviolationerror", "responsibleaipolicyviolation", "refusal", "refused", "safety", "recitation", "blocklist",
+    "blocked", "prohibited_content", "spii", "sensitive", "guardrail", "guardrails", "guardrail_intervened", "moderation",
+    "moderation_blocked", "image_safety", "image_prohibited_content", "image_recitation", "error_toxic",
+    "data_inspection_failed", "datainspectionfailed", "language",
+})  # fmt: skip
+"""Finish reasons, and codes of errors, that mean: not this prompt, or not this answer."""
+_CALLS = ("tool_calls", "function_call", "tool_use", "tool_call")
+_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")
+_PLACEHOLDER = "$text"
+
+
+def clean(text: str) -> str:
+    """Replace lone surrogates, which JSON can spell and no file can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.translate(_SURROGATES)
+    return text
+
+
+def _reason(value: Any) -> str:
+    word = str(value or "")[:100].strip().lower().replace("-", "_").replace(" ", "_")
+    return word.rpartition(".")[2].removeprefix("finish_reason_")
+
+
+def filtered(error: Any) -> bool:
+    """Say whether an error body tells of a content filter: by its code or type, at any of the usual places.
+
+    Examples
+    --------
+    >>> filtered({"error": {"code": "content_filter", "message": "..."}})
+    True
+    >>> filtered({"error": {"code": None, "innererror": {"code": "ResponsibleAIPolicyViolation"}}})
+    True
+    >>> filtered({"error": {"message": "no such model: content_filter-1"}})
+    False
+    """
+    body = _dict(error)
+    inner = [_dict(body.get(k)) for k in ("error", "innererror", "inner_error")]
+    if any(_reason(body.get(k)) in FILTERED for k in ("code", "type", "status", "reason")):
+        return True
+    return any(part and filtered(part) for part in inner)
+
+
+def text_of(message: Mapping[str, Any]) -> str | None:
+    """Return the text of a message whose content is a string, a list of parts, or nothing."""
+    content = message.get("content")
+    if isinstance(content, list):
+        spoken = (None, "text", "output_text")  # not the thoughts
+        parts = [p.get("text") for p in content if isinstance(p, dict) and p.get("type") in spoken]
+        content = "".join(p for p in parts if isinstance(p, str))
+    return clean(content) if isinstance(content, str) else None
+
+
+def _whole(value: Any) -> int | None:
+    """Return a count of tokens; None for what is none or does not fit."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 2**53:
+        return None
+    return int(value)
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def read_reply(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Read status, text, finish reason, refusal, token counts and answering model.
+
+    `ok` needs text and an ending that is known to be whole (`ENDED`), or a server that reports no
+    endings at all. `refused` is a filter's ending (`FILTERED`), error or an explicit refusal;
+    `truncated` one of `CUT`, with or without text; `empty` a reply without choices or without text.
+    Everything else is `error` with the reason in `refusal`: an `error` in the reply or in its choice,
+    whatever text stands beside it, a `finish_reason` of null (the answer is not finished) or one that
+    nobody knows. Where litellm has put another word in its place, the server's own is read.
+
+    Examples
+    --------
+    >>> read_reply({"choices": [{"message": {"content": None}, "finish_reason": "length"}]})["status"]
+    'truncated'
+    >>> read_reply({"choices": None})["status"]
+    'empty'
+    >>> half = {"choices": [{"message": {"content": "Half an ans"}, "finish_reason": "network_error"}]}
+    >>> read_reply(half)["status"], read_reply(half)["refusal"]
+    ('error', "finish_reason 'network_error'")
+    """
+    choices = raw.get("choices")
+    first = _dict(choices[0]) if isinstance(choices, list) and choices else {}
+    message = _dict(first.get("message"))
+    text = text_of(message)
+    own = _dict(first.get("provider_specific_fields")) | _dict(message.get("provider_specific_fields"))
+    finish = own.get("native_finish_reason") or first.get("finish_reason")
+    finish = clean(str(finish))[:200] if finish is not None else None
+    refusal = message.get("refusal") or own.get("refusal")
+    ending = _reason(finish)
+    error = error_in(raw)
+    blank = not text or not text.strip()
+    if refusal or ending in FILTERED or filtered(error):
+        status, refusal = "refused", refusal or error
+    elif error:
+        status, refusal = "error", error
+    elif ending in CUT:
+        status = "truncated"
+    elif ending not in ENDED and finish is not None and not (blank and ending in _CALLS):
+        status, refusal = "error", f"finish_reason {finish!r}"
+    elif blank:
+        status = "empty"
+    elif finish is None and "finish_reason" in first:
+        status, refusal = "error", "finish_reason null: the answer is not finished"
+    else:
+        status = "ok"
+    if refusal and not isinstance(refusal, str):
+        refusal = _dumped(refusal)
+    usage = _dict(raw.get("usage"))
+    details = _dict(usage.get("completion_tokens_details"))
+    model = raw.get("model")
+    return {
+        "status": status,
+        "text": text,
+        "finish_reason": finish,
+        "refusal": mask(clean(refusal))[:2000] if refusal else None,
+        "input_tokens": _whole(usage.get("prompt_tokens")),
+        "output_tokens": _whole(usage.get("completion_tokens")),
+        "reasoning_tokens": _whole(details.get("reasoning_tokens")),
+        "answered_model": str(model) if model else None,
+    }
+
+
+def error_in(raw: Mapping[str, Any]) -> Any:
+    """Return the error that a reply with HTTP status 200 tells of, in itself or in its choice; None without one."""
+    choices = raw.get("choices")
+    first = _dict(choices[0]) if isinstance(choices, list) and choices else {}
+    own = _dict(first.get("provider_specific_fields"))
+    return raw.get("error") or first.get("error") or own.get("error") or None
+
+
+def read_stream(data: bytes) -> dict[str, Any]:
+    r"""Put a reply that came as server-sent events together: one reply in the OpenAI form.
+
+    Text and refusal are joined, the last ending, usage and model count, and so does an error on the
+    way. A stream that breaks off has no ending, and so is no whole answer.
+
+    Raises
+    ------
+    CallError
+        If an event is not JSON.
+
+    Examples
+    --------
+    >>> event = b'data: {"choices": [{"delta": {"content": "Hi"}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n'
+    >>> read_reply(read_stream(event))["text"]
+    'Hi'
+    """
+    whole: dict[str, Any] = {}
+    said: dict[str, list[str]] = {"content": [], "refusal": [], "reasoning_content": []}
+    choice: dict[str, Any] = {"index": 0, "finish_reason": None}
+    for line in data.replace(b"\r", b"\n").split(b"\n"):
+        event = line.removeprefix(b"data:").strip()
+        if not line.startswith(b"data:") or not event or event == b"[DONE]":
+            continue
+        part = _dict(json_value(event, "an event of the stream", lenient=True, error=CallError))
+        whole |= {k: v for k, v in part.items() if k not in ("choices", "object") and v is not None}
+        choices = part.get("choices")
+        first = _dict(choices[0]) if isinstance(choices, list) and choices else {}
+        if first.get("index") in (None, 0):
+            choice |= {k: v for k, v in first.items() if k not in ("delta", "message") and v is not None}
+            delta = _dict(first.get("delta")) or _dict(first.get("message"))
+            for name, texts in said.items():
+                if isinstance(delta.get(name), str):
+                    texts.append(delta[name])
+    message = {"role": "assistant"} | {k: "".join(v) for k, v in said.items() if v}
+    return whole | {"object": "chat.completion", "choices": [choice | {"message": message}]}
+
+
+def _dumped(value: Any) -> str:
+    try:
+        return json.dumps(value, default=str)
+    except (ValueError, RecursionError):
+        return "an error that is nested too deep to be shown"
+
+
+def pack_raw(raw: Mapping[str, Any], text: str | None) -> str:
+    """Return the raw reply as JSON; where it repeats the text there is a placeholder.
+
+    NaN and Infinity become null, so that what is written is JSON.
+    """
+    data = {k: v for k, v in raw.items() if not k.startswith("_") and v is not None}
+    choices = data.get("choices")
+    if text and isinstance(choices, list) and choices and isinstance(choices[0], dict):
+        message = choices[0].get("message")
+        if isinstance(message, dict) and message.get("content") == text:
+            first = {**choices[0], "message": {**message, "content": _PLACEHOLDER}}
+            data["choices"] = [first, *choices[1:]]
+    try:
+        out = json.dumps(data, allow_nan=False, separators=(",", ":"), default=str)
+    except ValueError:
+        out = json.dumps(_finite(data), separators=(",", ":"), default=str)
+    except RecursionError:
+        out = "{}"
+    return out
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {k: _finite(v) for k, v in value.items()}
+    return [_finite(v) for v in value] if isinstance(value, list) else value
+
+
+def unpack_raw(raw: str, text: str | None) -> dict[str, Any]:
+    """Return the raw reply with its text put back.
+
+    Examples
+    --------
+    >>> reply = {"choices": [{"message": {"content": "Hi"}}]}
+    >>> unpack_raw(pack_raw(reply, "Hi"), "Hi") == reply
+    True
+    """
+    data: dict[str, Any] = json.loads(raw)
+    choices = data.get("choices")
+    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+        message = _dict(choices[0].get("message"))
+        if message.get("content") == _PLACEHOLDER:
+            message["content"] = text
+    return data

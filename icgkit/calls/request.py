@@ -1,0 +1,479 @@
+"""Call models: `complete` for one request, `complete_many` for many, recorded and replayed.
+
+A request is addressed by the hash of what is sent: model, messages (images by the hash of their
+bytes), all parameters, endpoint, sample index. How fast and how often it is sent (limits, time-outs,
+retries) does not enter. Three ways lead to a model, see `icgkit.calls.transports`; all give the same records.
+"""
+
+from __future__ import annotations
+
+import binascii
+import hashlib
+import json
+import os
+import re
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from icgkit.calls.cache import Cache, Record, canonical
+from icgkit.calls.keys import address_names, mask_keys
+from icgkit.calls.limits import Limits
+from icgkit.cases.images import DataURL, data_url
+from icgkit.errors import CacheMiss, CallError
+
+if TYPE_CHECKING:
+    from icgkit.calls.engine import Summary
+
+TRANSPORT = ("api_key", "api_key_env", "headers_env", "timeout", "num_retries", "max_retries")
+"""Parameters that do not change what is asked, and never enter a key or a record."""
+REDO = frozenset({"error", "empty"})
+"""Statuses that the next run tries again."""
+UNSET = "unset"
+"""Value of a parameter that takes it out again: TOML has no null."""
+_TAGS = (
+    "kind", "dataset", "case_id", "condition", "stage", "subject", "subject_model", "template_sha256", "label",
+)  # fmt: skip
+WOUND_UP = "stopped; every answer that was in flight is recorded, run again to go on"
+GIVEN_UP = (
+    "given up: answers that were in flight are lost and may have been paid (spending.jsonl counts them); "
+    "everything before is recorded, run again to go on"
+)
+PIXEL = (
+    "data:image/png;base64,"
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
+)
+PICTURE: list[dict[str, Any]] = [
+    {
+        "role": "user",
+        "content": [{"type": "image_url", "image_url": {"url": PIXEL}}, {"type": "text", "text": "x"}],
+    }
+]
+"""The smallest message with an image, to try a way to a model by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call to be made.
+
+    Parameters
+    ----------
+    model : str
+        Name as litellm spells it (`gpt-4o`, `anthropic/claude-...`, `openai/NAME` with `api_base`
+        for any server that speaks the OpenAI form, `offline/NAME`).
+    messages : list of dict
+        Chat messages in the OpenAI form.
+    params : mapping
+        Parameters of the call (temperature, max_tokens, seed, api_base, extra_body ...).
+        `api_key_env` names the environment variable that holds the key.
+    sample : int
+        Index of a repeat; each index is a call of its own.
+    tags : mapping
+        What the call is for: kind, dataset, case_id, condition, stage, subject, subject_model,
+        template_sha256; `label` is what the model is called in results. Others are kept as JSON.
+    then : callable, optional
+        Gets the record, made or replayed, and returns the requests that build on it (the next
+        step of a chain, a judge); they are made in the same run.
+    prompt : Prompt, optional
+        The messages with their hash, where it has been worked out already.
+    """
+
+    model: str
+    messages: list[dict[str, Any]]
+    params: Mapping[str, Any] = field(default_factory=dict)
+    sample: int = 0
+    tags: Mapping[str, Any] = field(default_factory=dict)
+    then: Callable[[Record], Iterable[Request]] | None = field(default=None, compare=False, repr=False)
+    prompt: Prompt | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Messages with what is hashed of them; shared by all models that get them."""
+
+    messages: list[dict[str, Any]]
+    skeleton: str
+    """The messages as JSON, with `sha256:...` where an image goes."""
+    images: tuple[str, ...]
+    sha256: str
+
+    @classmethod
+    def of(cls, messages: list[dict[str, Any]]) -> Prompt:
+        """Hash messages."""
+        bare, urls = _without_images(messages)
+        skeleton = json.dumps(bare, separators=(",", ":"), ensure_ascii=True)
+        return cls(messages, skeleton, tuple(urls), hashlib.sha256(skeleton.encode()).hexdigest()[:32])
+
+
+@dataclass(frozen=True, slots=True)
+class Addressed:
+    """A request with its key and the pieces that were hashed on the way."""
+
+    request: Request
+    key: str
+    prompt: Prompt
+    endpoint: str | None
+
+    @property
+    def skeleton(self) -> str:
+        """The messages as JSON, with `sha256:...` where an image goes."""
+        return self.prompt.skeleton
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        """The images' data URLs."""
+        return self.prompt.images
+
+    @property
+    def slot(self) -> tuple[str | None, ...]:
+        """The record's `slot`, before there is a record."""
+        tag = self.request.tags.get
+        return (
+            self.key,
+            tag("kind", "elicit"),
+            tag("dataset", ""),
+            tag("case_id", ""),
+            tag("condition", ""),
+            tag("stage"),
+            tag("subject"),
+            tag("label"),
+        )
+
+
+def provider_of(model: str) -> str:
+    """Return the part of a model's name before the first slash, empty if there is none."""
+    return model.split("/", 1)[0] if "/" in model else ""
+
+
+def endpoint_of(model: str, params: Mapping[str, Any]) -> str | None:
+    """Return the base address that a call goes to, or None for the provider's own."""
+    base = params.get("api_base") or params.get("base_url")
+    provider = provider_of(model)
+    if not base and provider != "offline":
+        names = address_names(provider or "openai")
+        base = next((os.environ[n] for n in names if os.environ.get(n)), None)
+        if base and not provider and _provider_of_bare(model) != "openai":
+            return endpoint_of(f"{_provider_of_bare(model)}/{model}", params)
+    return str(base).strip().rstrip("/") if base else None
+
+
+@lru_cache(maxsize=256)
+def _provider_of_bare(model: str) -> str:
+    """Return the provider of a name without a slash; only where an address of OpenAI's is set, for it takes litellm."""
+    from icgkit.calls.transports import load_litellm
+
+    try:
+        return str(load_litellm().get_llm_provider(model)[1])
+    except Exception:  # said by open_lane, with the reason
+        return "openai"
+
+
+def sent_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that matter for the answer: all but transport and address."""
+    if "api_key" in params:
+        raise CallError(
+            "a key among the parameters of a model", remedy="name its environment variable as api_key_env"
+        )
+    return {k: v for k, v in params.items() if k not in TRANSPORT and k not in ("api_base", "base_url")}
+
+
+def merged(*layers: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay parameters over each other; a value of "unset" (or None) takes one out.
+
+    Examples
+    --------
+    >>> merged({"temperature": 0, "max_tokens": 9}, {"temperature": "unset"})
+    {'max_tokens': 9}
+    """
+    whole: dict[str, Any] = {}
+    for layer in layers:
+        whole.update(layer)
+    return {k: v for k, v in whole.items() if v is not None and v != UNSET}
+
+
+class Params(dict[str, Any]):
+    """Parameters that are used for many requests: what enters a key is worked out once."""
+
+    @cached_property
+    def canonical(self) -> str:
+        """The parameters that matter for the answer, as canonical JSON."""
+        return canonical(sent_params(self))
+
+
+def image_sha(url: str) -> str:
+    """Return the hash of the bytes of a data URL, of the address itself for another URL."""
+    known = getattr(url, "sha256", None)
+    if known:
+        return str(known)
+    if url.startswith("data:") and ";base64," in url:
+        import base64
+
+        return hashlib.sha256(base64.b64decode(url.split(",", 1)[1])).hexdigest()
+    return hashlib.sha256(url.encode()).hexdigest()
+
+
+def hashed_url(url: str) -> str:
+    """Return a data URL with the hash of its bytes, worked out once; any other address as it is."""
+    if isinstance(url, DataURL) or not _DATA_URL.match(url):
+        return url
+    try:
+        data = binascii.a2b_base64(url.partition(",")[2], strict_mode=True)
+    except ValueError:
+        return url
+    return data_url(url, hashlib.sha256(data).hexdigest())
+
+
+_DATA_URL = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,", re.ASCII)
+"""What has nothing in it that JSON escapes, once its body is base64."""
+
+
+def _without_images(messages: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
+    bare, urls = [], []
+    for message in messages:
+        content = message.get("content")
+        if isinstance(content, list):
+            parts = []
+            for part in content:
+                if part.get("type") == "image_url":
+                    url = hashed_url(part["image_url"]["url"])
+                    urls.append(url)
+                    part = {**part, "image_url": {**part["image_url"], "url": f"sha256:{image_sha(url)}"}}
+                parts.append(part)
+            message = {**message, "content": parts}
+        bare.append(dict(message))
+    return bare, urls
+
+
+def address(request: Request) -> Addressed:
+    """Compute the key of a request and what else is hashed."""
+    prompt = request.prompt or Prompt.of(request.messages)
+    params = request.params
+    sent = params.canonical if isinstance(params, Params) else canonical(sent_params(params))
+    endpoint = endpoint_of(request.model, params)
+    model, base = json.dumps(request.model), json.dumps(endpoint)
+    words = f'["icgkit-1",{model},"{prompt.sha256}",{sent},{base},{request.sample}]'
+    return Addressed(request, hashlib.sha256(words.encode()).hexdigest()[:32], prompt, endpoint)
+
+
+def request_key(request: Request) -> str:
+    """Return the content address of a request: 32 hex digits of SHA-256.
+
+    Examples
+    --------
+    >>> ask = [{"role": "user", "content": "Hello"}]
+    >>> warm = request_key(Request("gpt-4o", ask, {"temperature": 1}))
+    >>> warm == request_key(Request("gpt-4o", ask, {"temperature": 0}))
+    False
+    """
+    return address(request).key
+
+
+def record_for(asked: Addressed, **answer: Any) -> Record:
+    """Build the record of a call from its request and the fields of the answer."""
+    request = asked.request
+    tags = dict(request.tags)
+    extra = {k: v for k, v in tags.items() if k not in _TAGS}
+    if "params" not in answer:
+        answer["params"] = json.dumps(sent_params(request.params), sort_keys=True, default=str)
+    answer = without_keys(answer)
+    return Record(
+        key=asked.key,
+        kind=tags.get("kind", "elicit"),
+        dataset=tags.get("dataset", ""),
+        case_id=tags.get("case_id", ""),
+        condition=tags.get("condition", ""),
+        model=request.model,
+        sample=request.sample,
+        stage=tags.get("stage"),
+        subject=tags.get("subject"),
+        label=tags.get("label"),
+        subject_model=tags.get("subject_model"),
+        template_sha256=tags.get("template_sha256"),
+        prompt_sha256=asked.prompt.sha256,
+        image_sha256=image_sha(asked.images[0]) if asked.images else None,
+        endpoint=mask_keys(asked.endpoint) if asked.endpoint else None,
+        extra=json.dumps(extra, sort_keys=True, default=str) if extra else None,
+        **answer,
+    )
+
+
+def without_keys(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of an answer without the values of keys, which a server may have echoed."""
+    return {k: mask_keys(v) if isinstance(v, str) else v for k, v in answer.items()}
+
+
+def miss(request: Request, cache: Cache) -> CacheMiss:
+    """Build the error for a call that replay mode needs and the cache lacks."""
+    tags = request.tags
+    return CacheMiss(
+        f"no recorded answer of model {request.model!r} under condition {tags.get('condition', '?')!r} "
+        f"for case {tags.get('case_id', '?')!r} in cache {Path(cache.folder).name!r}",
+        remedy="record it with `icgkit run`, or check that images, templates and parameters are the same",
+    )
+
+
+def complete(request: Request, *, cache: Cache, limits: Limits | None = None) -> Record:
+    """Make one call, or replay it.
+
+    Raises
+    ------
+    CacheMiss
+        In replay mode, if the call is not recorded.
+    CallError
+        If the model is unknown or its key is missing. A call that was made and failed is a
+        record with status `error`, not an exception.
+    """
+    return complete_many([request], cache=cache, limits=limits, progress=False)[0]
+
+
+def complete_many(
+    requests: Sequence[Request],
+    *,
+    cache: Cache,
+    limits: Limits | None = None,
+    progress: bool = True,
+    redo: Iterable[str] = REDO,
+) -> list[Record]:
+    """Make many calls at once, or replay them; records come in the order of the requests.
+
+    Works in a script, in a notebook cell and under papermill. Calls that are recorded with a
+    status in `redo` are made again. Ctrl-C lets what is in flight finish and be recorded.
+
+    Raises
+    ------
+    CacheMiss
+        In replay mode, for the first call that is not recorded.
+    CallError
+        Before any call: unknown model, missing key, parameter that the model rejects. After a
+        stop: if the budget was reached.
+    """
+    found, summary = call_many(requests, cache=cache, limits=limits, progress=progress, redo=redo)
+    missing = sum(record is None for record in found)
+    if missing:
+        why = [*summary.closed.values(), *(["a batch has them"] if summary.pending else [])]
+        why += [summary.stopped] if summary.stopped else []
+        raise CallError(
+            f"run stopped ({'; '.join(why)}): {missing} of {len(found)} calls not made",
+            remedy="run again to make the rest" + (", with a higher budget" * (summary.stopped == "budget")),
+        )
+    return [record for record in found if record is not None]
+
+
+def call_many(
+    requests: Sequence[Request],
+    *,
+    cache: Cache,
+    limits: Limits | None = None,
+    progress: bool = True,
+    redo: Iterable[str] = REDO,
+) -> tuple[list[Record | None], Summary]:
+    """Do what `complete_many` does, but give what there is if the run stops.
+
+    Returns
+    -------
+    tuple
+        Records in the order of the requests, None for a call that was not made, and the summary
+        of the run.
+
+    Raises
+    ------
+    CacheMiss, CallError
+        As `complete_many`, before the first call.
+    """
+    from icgkit.calls.engine import run_calls
+    from icgkit.calls.opening import check_models
+    from icgkit.calls.prices import check_prices
+
+    limits = limits or Limits()
+    addressed = [address(request) for request in requests]
+    if cache.mode == "record":
+        wanted = frozenset(redo)
+        todo = [a for a in addressed if cache.status(a.key) in (None, *wanted)]
+        check_models(todo)
+        check_prices([a.request.model for a in todo], limits.prices, budget=limits.budget)
+    found: list[Record | None] = [None] * len(requests)
+
+    def keep(index: int | None, record: Record) -> None:
+        if index is not None:
+            found[index] = record
+
+    summary = run_calls(
+        _by_provider(addressed), cache=cache, limits=limits, progress=progress, redo=redo, on_record=keep
+    )
+    return found, summary
+
+
+def _by_provider(addressed: Sequence[Addressed]) -> list[list[tuple[int | None, Request | Addressed]]]:
+    groups: dict[str, list[tuple[int | None, Request | Addressed]]] = {}
+    for index, asked in enumerate(addressed):
+        groups.setdefault(provider_of(asked.request.model), []).append((index, asked))
+    return list(groups.values())
+
+
+class Stop(threading.Event):
+    """Set when a run is to wind up; `now` when it is to let go of what is in flight."""
+
+    now = False
+
+
+def in_thread(work: Callable[[Stop], Any]) -> Any:
+    """Run `work(stop)` in a thread of its own, so that a running event loop does not matter.
+
+    Ctrl-C or SIGTERM sets `stop` and waits for the work to wind up; a second one gives up waiting.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After either; its text says what became of the calls in flight.
+    """
+    stop, finished = Stop(), threading.Event()
+    box: dict[str, Any] = {}
+
+    def target() -> None:
+        try:
+            box["value"] = work(stop)
+        except BaseException as exc:
+            box["error"] = exc
+        finally:
+            finished.set()
+
+    thread = threading.Thread(target=target, name="icgkit-calls", daemon=True)
+    thread.start()
+    interrupted = False
+    with _terminable():
+        while not finished.is_set():
+            try:  # not thread.join: in Python 3.11 an interrupted join takes the thread for ended
+                finished.wait(0.2)
+            except KeyboardInterrupt:
+                if interrupted:
+                    stop.now = True
+                    raise KeyboardInterrupt(GIVEN_UP) from None
+                interrupted = True
+                stop.set()
+    if interrupted:
+        raise KeyboardInterrupt(WOUND_UP)
+    if "error" in box:
+        raise box["error"]
+    return box["value"]
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does, where this thread may say so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)

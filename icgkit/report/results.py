@@ -1,0 +1,358 @@
+"""One run's results, ready for a notebook: its dataset, responses, judgments, and how to save what they give."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from icgkit.cases.dataset import Dataset
+from icgkit.errors import UnknownName
+from icgkit.files import named_folder, project_root
+from icgkit.study.identity import dataset_of, read_run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from icgkit.cases.case import Case
+    from icgkit.report.save import Saved
+
+BASELINE_NOTE = "Models named offline/ are reference baselines, no stand-in for multimodal models."
+SIMULATED_NOTE = (
+    "Simulated: drawn from an effect model fitted to published figures, not answers of any model."
+)
+
+
+_KINDS = ("precision", "plan", "adversarial", "leakage")
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a cache folder holds, with its dataset.
+
+    Attributes
+    ----------
+    name : str
+        Name of the cache.
+    folder : Path
+        Its folder.
+    meta : dict
+        Content of its run.toml (empty where there is none).
+    dataset : Dataset
+        The cases that were run.
+    judge : str
+        The judge whose verdicts `judgments` holds.
+    """
+
+    name: str
+    folder: Path = field(repr=False)
+    meta: dict[str, Any] = field(repr=False)
+    dataset: Dataset
+    judge: str
+    wish: str = field(default="", repr=False)
+
+    @cached_property
+    def cluster(self) -> str:
+        """The column that intervals resample: the one asked for, else `template` of drawn cases, `image` of others.
+
+        `case_id` where the cases of the run are not those of the dataset.
+        """
+        if self.wish:
+            return self.wish
+        name = self.dataset.cluster
+        return "case_id" if self.all_judgments[name].null_count() else name
+
+    @property
+    def clusters(self) -> str:
+        """What is resampled, in words: cases, templates, images."""
+        return "cases" if self.cluster == "case_id" else f"{self.cluster.removesuffix('_id')}s"
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the numbers come from an effect model and not from a model's answers."""
+        return bool(self.meta.get("simulated", False))
+
+    @cached_property
+    def responses(self) -> pl.DataFrame:
+        """Every response (schema `responses`)."""
+        from icgkit.cases.dataset import load_responses
+
+        return load_responses(self.folder)
+
+    @cached_property
+    def all_judgments(self) -> pl.DataFrame:
+        """Judgments of all judges with category, subtype and indirectness of the node, source, template, image of the case."""
+        import polars as pl
+
+        from icgkit.cases.dataset import load_judgments
+
+        frame = load_judgments(self.folder)
+        if "subtype" in frame.columns:
+            return self._placed(frame)
+        nodes = self.dataset.nodes().select("case_id", "node_id", "category", "subtype", "indirectness")
+        cases = self.dataset.frame().select("case_id", "source")
+        frame = frame.filter(pl.col("dataset") == self.dataset.name).join(
+            nodes.join(cases, on="case_id"), on=["case_id", "node_id"], how="left", maintain_order="left"
+        )
+        return self._placed(frame)
+
+    def _placed(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Join the columns that a frame's cases can be clustered by: `template` and `image`."""
+        names = [c for c in ("template", "image") if c not in frame.columns]
+        where = self.dataset.frame().select("case_id", *names)
+        return frame.join(where, on="case_id", how="left", maintain_order="left")
+
+    @cached_property
+    def judgments(self) -> pl.DataFrame:
+        """Judgments of the chosen judge, with category, subtype, indirectness and source."""
+        frame = self.all_judgments.filter(judge=self.judge)
+        if frame.is_empty():
+            known = self.all_judgments["judge"].unique().to_list()
+            raise UnknownName.among(f"judge in cache {self.name}", self.judge, known)
+        return frame
+
+    @property
+    def full(self) -> pl.DataFrame:
+        """Judgments of the models that were judged on every case, without those run on a subset."""
+        import polars as pl
+
+        cases = self.judgments.group_by("model").agg(pl.col("case_id").n_unique().alias("n"))
+        whole = cases.filter(pl.col("n") == pl.col("n").max())["model"].implode()
+        return self.judgments.filter(pl.col("model").is_in(whole))
+
+    @property
+    def judges(self) -> list[str]:
+        """Judges with verdicts in this cache, the primary one first."""
+        names = self.all_judgments["judge"].unique().sort().to_list()
+        return sorted(names, key=lambda j: j != self.judge)
+
+    def conditions(self, wanted: Sequence[str] = ()) -> list[str]:
+        """Return the conditions that have judgments, in the study's order; `wanted` narrows them."""
+        from icgkit.prompts.conditions import conditions
+
+        have = set(self.judgments["condition"].unique())
+        order = [c for c in conditions() if c in have] + sorted(have - set(conditions()))
+        return [c for c in order if not wanted or c in wanted]
+
+    def models(self) -> list[str]:
+        """Return the models that have judgments."""
+        return self.judgments["model"].unique().sort().to_list()
+
+    def lacks(self, *conditions: str) -> str:
+        """Return "" if all these conditions were judged, else what is missing and how to make it."""
+        have = set(self.judgments["condition"].unique())
+        missing = [c for c in conditions if c not in have]
+        if not missing:
+            return ""
+        if self.simulated:
+            return f"The simulated cache {self.name} lacks {', '.join(missing)}."
+        ask, mark = self.commands(missing)
+        return f"Cache {self.name} lacks {', '.join(missing)}; make them with: {ask} && {mark}"
+
+    def commands(self, conditions: Sequence[str] = (), kind: str = "recall") -> tuple[str, str]:
+        """Return the shell commands that ask this run's models under conditions, and that mark the answers.
+
+        The first names the cases of this cache by `--subset`, if it does not hold all of the dataset.
+        """
+        from icgkit.files import folder_of
+
+        def word(kind: str, name: str, folder: Path | None) -> str:
+            bare = folder is None or folder_of(kind, name).resolve() == folder.resolve()
+            return name if bare else str(folder)
+
+        dataset = word("cases", self.dataset.name, self.dataset.folder)
+        cache = word("cache", self.name, self.folder)
+        models = self.meta.get("models") or self.models()
+        ask = ["icgkit", "run", "--dataset", dataset, "--models", ",".join(map(str, models))]
+        ask += ["--conditions", ",".join(conditions), "--cache", cache]
+        held = self.judgments["case_id"].n_unique()
+        ask += ["--subset", str(held)] if held < len(self.dataset) else []
+        mark = ["icgkit", "judge", "--cache", cache, "--judges", self.judge]
+        mark += ["--kinds", kind] if kind != "recall" else []
+        mark += ["--dataset", dataset] if dataset != self.meta.get("dataset") else []
+        return shlex.join(ask), shlex.join(mark)
+
+    def need(self, name: str) -> tuple[pl.DataFrame, str]:
+        """Read a further frame of the cache (of this judge): `precision`, `adversarial`, `plan`, `human` ...
+
+        Returns
+        -------
+        (polars.DataFrame, str)
+            The frame, empty where the cache has none, and then what is missing and how to make it.
+        """
+        import polars as pl
+
+        from icgkit.schemas import schema
+
+        path = self.folder / f"{name}.parquet"
+        if name == "audit" and not path.is_file() and self.dataset.folder:
+            from icgkit.cases.dataset import load_audit
+
+            if (frame := load_audit(self.dataset)) is not None:
+                return self._placed(frame), ""
+        if path.is_file():
+            frame = self._placed(schema(name).check(pl.read_parquet(path)))
+            return (frame.filter(judge=self.judge) if "judge" in frame.columns else frame), ""
+        missing = f"Cache {self.name} lacks {name}; {self._how(name)}"
+        return self._placed(schema(name).frame([])), missing
+
+    def _how(self, name: str) -> str:
+        """Say with which command a frame comes into the cache."""
+        cache = self.commands()[1].split(" --cache ", 1)[1].split(" --judges ", 1)[0]
+        form = f"icgkit form {name} --cache {cache}"
+        by_people = f"people make it: {form} --out {name}.csv writes a form; when it is filled in: {form} --read {name}.csv"
+        return f"make it with: {self.commands(kind=name)[1]}" if name in _KINDS else by_people
+
+    def judge_pairs(self) -> tuple[pl.DataFrame, str]:
+        """Read labelled pairs of this run's judge from other responses, without those that it was calibrated on.
+
+        Returns
+        -------
+        (polars.DataFrame, str)
+            `found`, `gold` (see `icgkit.metrics.corrected_outside`), and what is missing where there are none.
+        """
+        import polars as pl
+
+        path = project_root() / "data" / "judge_pairs.csv"
+        if path.is_file():
+            rows = pl.read_csv(path).filter(part="held out", judge=self.judge).select("found", "gold")
+            if rows.height:
+                return rows, ""
+        empty = pl.DataFrame(schema={"found": pl.Boolean, "gold": pl.Boolean})
+        return empty, f"There are no labelled pairs of {self.judge}; add them to {path.name} among the data."
+
+    def weighted(self, frame: pl.DataFrame, *, by: str = "category") -> pl.DataFrame:
+        """Add the column `weight`: how many cases of the dataset each case of a stratified subset stands for."""
+        from icgkit.cases.subset import strata, weights
+
+        groups = strata(self.dataset.nodes(), by=by)
+        drawn = frame["case_id"].unique().sort().to_list()
+        return frame.join(weights(groups, drawn), on="case_id", how="left", maintain_order="left")
+
+    def if_has(
+        self, values: Sequence[str], function: Callable[..., pl.DataFrame], frame: pl.DataFrame,
+        *, column: str = "condition", **options: Any,
+    ) -> pl.DataFrame:  # fmt: skip
+        """Call a metric if all `values` occur in a column of the frame, else return one row that says what is missing.
+
+        Examples
+        --------
+        A table of a cache without the two-stage condition then shows the status instead of numbers.
+        """
+        import polars as pl
+
+        have = set(frame[column].unique())
+        missing = [v for v in values if v not in have]
+        if missing or frame.is_empty():
+            what = ", ".join(missing) or "any such row"
+            return pl.DataFrame({"status": [f"not in this cache: {what}"]})
+        return function(frame, **options)
+
+    def counts(self, frame: pl.DataFrame | None = None) -> dict[str, int]:
+        """Return n for a caption: cases, nodes, verdicts and those that are missing."""
+        frame = self.judgments if frame is None else frame
+        nodes = frame.select("case_id", "node_id").unique().height
+        more = {} if self.cluster == "case_id" else {self.clusters: frame[self.cluster].n_unique()}
+        return {
+            "cases": frame["case_id"].n_unique(),
+            **more,
+            "nodes": nodes,
+            "verdicts": frame.height - frame["found"].null_count(),
+            "missing": frame["found"].null_count(),
+        }
+
+    def size(self, frame: pl.DataFrame | None = None) -> str:
+        """Return n in words, for a caption."""
+        n = self.counts(frame)
+        groups = n.get(self.clusters, n["cases"])
+        of = f" of {groups:,d} {self.clusters}" if groups != n["cases"] else ""
+        return f"n = {n['cases']:,d} cases{of}, {n['nodes']:,d} nodes, {n['verdicts']:,d} verdicts"
+
+    def interval(self, n_resamples: int, seed: int, *, over: str = "") -> str:
+        """Return kind, size and seed of the intervals in words, for a caption; `over` names what is resampled."""
+        return f"95 % bootstrap intervals, whole {over or self.clusters} resampled (B = {n_resamples:,d}, seed {seed})"
+
+    def notes(self, frame: pl.DataFrame | None = None) -> list[str]:
+        """Return the lines that every table of this run needs below it."""
+        n = self.counts(frame)
+        lines = [
+            f"Dataset {self.dataset.name} {self.dataset.version}, cache {self.name}, judge {self.judge}; "
+            f"{n['verdicts']:,d} verdicts, {n['missing']:,d} missing (left out, not counted as false)."
+        ]
+        if self.simulated:
+            lines.append(SIMULATED_NOTE)
+        elif any(m.startswith("offline/") for m in self.models()):
+            lines.append(BASELINE_NOTE)
+        return lines
+
+    def found(self, case: Case, *, condition: str) -> dict[str, dict[str, bool | None]]:
+        """Return who found what in a case: model to verdict by node id, for `icgkit.cases.show.case_html`."""
+        rows = self.judgments.filter(case_id=case.id, condition=condition).sort("model")
+        by_model: dict[str, dict[str, bool | None]] = {}
+        for model, node, verdict in rows.select("model", "node_id", "found").iter_rows():
+            by_model.setdefault(model, {})[node] = verdict
+        return by_model
+
+    def save(self, id: str, *, part: pl.DataFrame | None = None, **kwargs: Any) -> Saved:
+        """Call `icgkit.save` with dataset, models, cache and the simulated flag of this run filled in.
+
+        Caption and notes are those of the table if one is given; n counts the judgments in `part`
+        (all of the run if it is not given).
+        """
+        from icgkit.report.render import plain_style
+        from icgkit.report.save import save
+
+        if self.simulated and kwargs.get("figure") is not None:
+            with plain_style():
+                kwargs["figure"].suptitle(SIMULATED_NOTE, size=7, x=0.01, ha="left", color="#AA3377")
+        filled: dict[str, Any] = {
+            "dataset": self.dataset.name,
+            "models": self.models(),
+            "cache": self.name,
+            "simulated": self.simulated,
+            "note": self.notes(part),
+            "n": self.counts(part),
+        }
+        if (table := kwargs.get("table")) is not None:
+            filled |= {"caption": table.caption, "note": table.notes}
+        return save(id, **(filled | kwargs))
+
+
+def load_results(
+    cache: str | Path, *, dataset: str | Path = "", judge: str = "", cluster: str = ""
+) -> Results:
+    """Load a cache folder with its dataset.
+
+    Parameters
+    ----------
+    cache : str or Path
+        Name below `data/cache/`, or a folder.
+    dataset : str or Path, optional
+        Dataset to use instead of the one that run.toml names.
+    judge : str, optional
+        Judge whose verdicts count; default is `primary_judge` of run.toml, else `offline/judge`.
+    cluster : str, optional
+        Column that intervals resample whole; by default what the dataset's cases share: `template` of
+        drawn cases, `image` of others (see `Results.cluster`). `case_id` takes cases as independent.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such cache or dataset.
+    SchemaError
+        If run.toml names no dataset and none is given, or the dataset's cases are others than those
+        that the cache was made with.
+    """
+    folder = named_folder("cache", cache)
+    meta = read_run(folder)
+    return Results(
+        folder.name,
+        folder,
+        meta,
+        dataset_of(folder, dataset),
+        judge or meta.get("primary_judge", "offline/judge"),
+        cluster,
+    )

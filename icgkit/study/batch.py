@@ -1,0 +1,393 @@
+"""Calls at batch prices: submit, close, collect later. For providers in the OpenAI form, by litellm's functions.
+
+Each submission has a file `batches/<name>.jsonl` in the cache folder: one line a call (its record
+without an answer), and at the end the provider's id of the batch. It is removed once everything has
+been collected.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from icgkit.calls.cache import Cache, Record
+from icgkit.calls.failures import Reasons
+from icgkit.calls.keys import mask
+from icgkit.calls.ledger import Ledger
+from icgkit.calls.limits import Limits
+from icgkit.calls.opening import check_models, open_lane
+from icgkit.calls.prices import batch_price_of, check_prices, price_of, tokens_in
+from icgkit.calls.reply import filtered, pack_raw, read_reply
+from icgkit.calls.request import Addressed, Request, address, endpoint_of, record_for, without_keys
+from icgkit.calls.submitted import FOLDER, files, lines
+from icgkit.calls.transports import StraightLane, load_litellm
+from icgkit.cases.images import check_all
+from icgkit.errors import CallError
+from icgkit.study.file import Study
+from icgkit.study.plan import Plan, requests
+
+MOST_CALLS, MOST_BYTES = 20_000, 150_000_000
+"""Size of one submission, below what providers allow."""
+ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
+
+
+@dataclass
+class Batches:
+    """How the batches of a study stand. `stopped` is None or "budget"."""
+
+    collected: int = 0
+    waiting: set[str] = field(default_factory=set)
+    """Keys of calls that are still with the provider."""
+    failed_now: set[str] = field(default_factory=set)
+    """Keys of calls that came back without an answer just now; they are not submitted at once again."""
+    submitted: int = 0
+    again: int = 0
+    """Of those, calls that had failed before."""
+    left: int = 0
+    """Calls that the budget has no room for."""
+    cost: float = 0.0
+    """US dollars of what was collected, where a price is known."""
+    reasons: Reasons = field(default_factory=Reasons)
+
+    @property
+    def stopped(self) -> str | None:
+        """Why not everything that is missing was submitted, None if it was."""
+        return "budget" if self.left else None
+
+    @property
+    def failed(self) -> bool:
+        """Whether calls came back without an answer."""
+        return bool(self.failed_now)
+
+    def text(self) -> str:
+        """Return how things stand, in a few lines."""
+        line = f"{self.collected} answers collected, {len(self.waiting)} still with the provider, "
+        lines = [line + f"{self.submitted} submitted now"]
+        if self.again:
+            lines.append(f"{self.again} of these had failed before and are asked once more")
+        if self.collected:
+            lines.append(f"cost ${self.cost:.4f}")
+        if self.failed_now:
+            n = len(self.failed_now)
+            lines += [f"{n} calls came back without an answer, by reason:", *self.reasons.lines()]
+            lines.append(
+                "they were not submitted again; the same command does so if they are to be asked once more"
+            )
+        if self.left:
+            lines.append(f"{self.left} calls were not submitted: the budget has no room for them")
+        if self.waiting or self.submitted:
+            lines.append("run the same command again to collect")
+        return "\n".join(lines)
+
+
+def run_batch(study: Study, *, cache: Cache | None = None, budget: float | None = None) -> Batches:
+    """Collect what has come back, submit what is missing, and say how things stand.
+
+    Conditions of several steps, and judges, go on with what the steps before have brought: run
+    again until nothing is pending. What a submission can cost at most is held in the cache's ledger
+    until it is collected.
+
+    Parameters
+    ----------
+    budget : float, optional
+        US dollars that everything in the cache may come to, instead of the study's own.
+
+    Raises
+    ------
+    CallError
+        If a model's provider has no batches in the OpenAI form, a submission was cut off, or a
+        budget is given and a model has no known price.
+    """
+    from icgkit.study.identity import describe, note_run
+    from icgkit.study.run import judging_plan
+
+    cache = cache or study.open_cache()
+    plan = judging_plan(study)
+    describe(study, plan, cache.folder)
+    limits = study.call_limits(budget)
+    told = collect(cache, _ways(study, plan), limits)
+    out = told.waiting | told.failed_now
+    todo = [a for a in _missing(plan, cache, frozenset(study.redo)) if a.key not in out]
+    if todo:
+        wanted = {str(a.request.tags.get("case_id")) for a in todo}
+        check_all(case for case in plan.dataset if case.id in wanted)
+        check_models([*todo, *map(address, plan.behind)])
+        note_run(study, plan, cache.folder)
+        before = {a.key for a in todo if cache.status(a.key) is not None}
+        sent = submit(todo, cache, limits)
+        told.submitted, told.left = len(sent), len(todo) - len(sent)
+        told.again = len(before & sent)
+    return told
+
+
+Ways = Mapping[tuple[str, str | None], Request]
+
+
+def _ways(study: Study, plan: Plan) -> Ways:
+    """Return a request for every model of a study and its address, to open lanes by."""
+    models = [*plan.models, *plan.helpers.values(), *(j.model() for j in study.judges)]
+    asked = [(m.name, m.under(condition.id)) for m in models for condition in plan.conditions]
+    return {(name, endpoint_of(name, params)): Request(name, [], params) for name, params in asked}
+
+
+def _missing(plan: Plan, cache: Cache, redo: frozenset[str]) -> Iterator[Addressed]:
+    seen: set[str] = set()
+
+    def visit(request: Request) -> Iterator[Addressed]:
+        asked = address(request)
+        status = cache.status(asked.key)
+        if status is None or status in redo:
+            if asked.key not in seen:
+                seen.add(asked.key)
+                yield asked
+        elif request.then is not None and (record := cache.get(asked.key)) is not None:
+            for following in request.then(record):
+                yield from visit(following)
+
+    for model in plan.models:
+        for _, request in requests(plan, model):
+            yield from visit(request)
+
+
+def submit(todo: list[Addressed], cache: Cache, limits: Limits) -> set[str]:
+    """Submit calls, one batch for each model and set of parameters, as far as the budget goes.
+
+    Returns
+    -------
+    set of str
+        Keys of the calls that were submitted.
+    """
+    check_prices((a.request.model for a in todo), limits.prices, budget=limits.budget)
+    groups: dict[tuple[str, str, str | None], list[Addressed]] = {}
+    for asked in todo:
+        request = asked.request
+        name = (request.model, json.dumps(dict(request.params), sort_keys=True, default=str), asked.endpoint)
+        groups.setdefault(name, []).append(asked)
+    lanes = {name: open_lane(group[0], Limits()) for name, group in groups.items()}
+    for (model, _, _), lane in lanes.items():
+        if not isinstance(lane, StraightLane):
+            raise CallError(
+                f"model {model}: no batches in the OpenAI form at its provider", remedy="leave out --batch"
+            )
+    sent: set[str] = set()
+    recorded = float(cache.frame()["cost"].sum() or 0.0) if len(cache) else 0.0
+    ledger = cache.ledger
+    ledger.begin(recorded)
+    try:
+        for name, group in groups.items():
+            lane = lanes[name]
+            assert isinstance(lane, StraightLane)
+            for part in _parts(_affordable(group, lane, ledger, limits), lane):
+                most = sum(_most(asked, lane, limits) for asked, _ in part)
+                held = ledger.hold(most, budget=limits.budget, model=name[0], calls=len(part))
+                if held is None:  # another process was quicker
+                    return sent
+                _submit(part, lane, cache, held)
+                sent |= {asked.key for asked, _ in part}
+    finally:
+        ledger.end()
+    return sent
+
+
+def _most(asked: Addressed, lane: StraightLane, limits: Limits) -> float:
+    """Return what a call can cost at most in a batch; the ordinary price where there is no other."""
+    model = asked.request.model
+    price = batch_price_of(model, limits.prices)
+    price = price if price.known else price_of(model, limits.prices)
+    return price.most(tokens_in(asked), lane.params, len(asked.images)) or 0.0
+
+
+def _affordable(
+    group: list[Addressed], lane: StraightLane, ledger: Ledger, limits: Limits
+) -> list[Addressed]:
+    """Return the calls, from the first, that the budget has room for."""
+    if limits.budget is None:
+        return group
+    room = limits.budget - ledger.spent.cost - ledger.held
+    for k, asked in enumerate(group):
+        room -= _most(asked, lane, limits)
+        if room < 0:
+            return group[:k]
+    return group
+
+
+def _parts(group: list[Addressed], lane: StraightLane) -> Iterator[list[tuple[Addressed, bytes]]]:
+    part: list[tuple[Addressed, bytes]] = []
+    size = 0
+    for asked in group:
+        head = json.dumps({"custom_id": asked.key, "method": "POST", "url": "/v1/chat/completions"})
+        line = head[:-1].encode() + b',"body":' + lane.body(asked) + b"}\n"
+        if part and (len(part) >= MOST_CALLS or size + len(line) > MOST_BYTES):
+            yield part
+            part, size = [], 0
+        part.append((asked, line))
+        size += len(line)
+    if part:
+        yield part
+
+
+def _submit(part: list[tuple[Addressed, bytes]], lane: StraightLane, cache: Cache, held: str) -> None:
+    litellm = load_litellm()
+    folder = cache.folder / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{uuid.uuid4().hex[:12]}.jsonl"
+    params = json.dumps(lane.params, sort_keys=True, default=str)
+    stubs = [record_for(asked, status="error", params=params) for asked, _ in part]
+    _append(path, "".join(json.dumps(_stub(s)) + "\n" for s in stubs))
+    where = {"custom_llm_provider": "openai", "api_base": lane.base, "api_key": lane.key or "none"}
+    try:
+        data = b"".join(line for _, line in part)
+        with _quiet():
+            file = litellm.create_file(file=(path.name, data), purpose="batch", **where)
+            batch = litellm.create_batch(
+                completion_window="24h", endpoint="/v1/chat/completions", input_file_id=file.id, **where
+            )
+    except Exception as exc:
+        path.unlink()
+        cache.ledger.settle(held, 0.0, "not sent", model=part[0][0].request.model)
+        raise CallError(f"batch was not accepted: {mask(str(exc))[:500]}") from None
+    _append(path, json.dumps({"batch": batch.id, "api_base": lane.base, "held": held}) + "\n")
+
+
+def _stub(record: Record) -> dict[str, Any]:
+    return {k: v for k, v in asdict(record).items() if v is not None}
+
+
+def _append(path: Path, text: str) -> None:
+    with open(path, "a", encoding="utf-8", newline="\n") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def collect(cache: Cache, ways: Ways, limits: Limits) -> Batches:
+    """Record what finished batches have brought; a call that has none is recorded with the reason.
+
+    Where to ask, and with which key, is the study's to say: a cache folder may be somebody else's.
+
+    Parameters
+    ----------
+    ways : mapping
+        Request by model and address, as the study has them.
+    limits : Limits
+        For the prices.
+    """
+    told = Batches()
+    for path in files(cache.folder):
+        *stubs, last = lines(path)
+        if "batch" not in last:
+            raise CallError(
+                f"submission {path.name} was cut off before the provider confirmed it",
+                remedy=f"see there whether a batch of {len(stubs) + 1} calls is running, then remove {path}",
+            )
+        records = {s["key"]: Record(**s) for s in stubs}
+        ended = _fetch(last, _lane(path, stubs, last, ways))
+        if ended is None:
+            told.waiting |= set(records)
+            continue
+        answers, why = ended
+        found = {key: _answered(records[key], a, limits) for key, a in answers.items() if key in records}
+        missing = {key: replace(r, refusal=why, cost=0.0) for key, r in records.items() if key not in found}
+        for key, record in {**found, **missing}.items():
+            if cache.status(key) != "ok":
+                cache.put(record)
+                told.collected += record.status != "error"
+                told.reasons.add(record)
+            if record.status == "error":
+                told.failed_now.add(key)
+        told.cost += sum(r.cost or 0.0 for r in found.values())
+        _settle(last, [*found.values()], cache, limits)
+        path.unlink()
+    return told
+
+
+def _settle(state: dict[str, Any], records: list[Record], cache: Cache, limits: Limits) -> None:
+    """Book what a batch has cost instead of what was held for it."""
+    if not state.get("held"):
+        return
+    total, by = 0.0, "usage"
+    for record in records:
+        cost = record.cost
+        if cost is None and (price := price_of(record.model, limits.prices)).known:
+            cost, by = price.cost(record.input_tokens or 0, record.output_tokens or 0), "estimate"
+        total += cost or 0.0
+    model = records[0].model if records else None
+    cache.ledger.settle(str(state["held"]), total, by, model=model, calls=len(records))
+
+
+def _lane(path: Path, stubs: list[dict[str, Any]], state: dict[str, Any], ways: Ways) -> StraightLane:
+    """Open the study's own way to the model of a submission; one that leads elsewhere is refused."""
+    model, endpoint = (stubs[0].get("model"), stubs[0].get("endpoint")) if stubs else (None, None)
+    request = ways.get((str(model), endpoint))
+    lane = open_lane(address(request), Limits()) if request is not None else None
+    if not isinstance(lane, StraightLane) or state.get("api_base") != lane.base:
+        raise CallError(
+            f"submission {path} was made for model {model!r} at {mask(str(state.get('api_base')))[:200]}, "
+            "and this study does not ask that model there; nothing was sent",
+            remedy="collect it with the study that submitted it, or remove the file",
+        )
+    return lane
+
+
+def _fetch(state: dict[str, Any], lane: StraightLane) -> tuple[dict[str, dict[str, Any]], str] | None:
+    """Return the answers of a batch by key, and why others have none; None while it is running."""
+    litellm = load_litellm()
+    where = {"custom_llm_provider": "openai", "api_base": lane.base, "api_key": lane.key or "none"}
+    try:
+        with _quiet():
+            batch = litellm.retrieve_batch(batch_id=state["batch"], **where)
+        if batch.status not in ENDED:
+            return None
+        answers: dict[str, dict[str, Any]] = {}
+        for file in (batch.output_file_id, batch.error_file_id):
+            if file:
+                with _quiet():
+                    content = litellm.file_content(file_id=file, **where).content
+                for line in content.decode("utf-8").split("\n"):
+                    if line.strip():
+                        answer = json.loads(line)
+                        answers[answer["custom_id"]] = answer
+    except Exception as exc:
+        raise CallError(f"batch {state['batch']} could not be read: {mask(str(exc))[:500]}") from None
+    return answers, mask(_why(batch))[:2000]
+
+
+def _why(batch: Any) -> str:
+    """Return what the provider says about a batch that ended, as a reason for a missing answer."""
+    errors = getattr(batch, "errors", None)
+    data = (errors.get("data") if isinstance(errors, dict) else getattr(errors, "data", None)) or []
+    said = [
+        str((e.get("message") if isinstance(e, dict) else getattr(e, "message", None)) or e) for e in data[:3]
+    ]
+    return f"the batch ended as {batch.status} without an answer to this call" + (
+        "".join(f"; {x}" for x in said)
+    )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep back the warnings of modules that litellm imports on the way."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _answered(record: Record, answer: dict[str, Any], limits: Limits) -> Record:
+    response = answer.get("response") or {}
+    raw = response.get("body")
+    if response.get("status_code") != 200 or not isinstance(raw, dict):
+        why = json.dumps(answer.get("error") or raw, default=str)
+        turned_down = filtered(answer.get("error")) or filtered(raw)
+        told = mask(f"HTTP {response.get('status_code')}: {why}")[:2000]
+        return replace(record, status="refused" if turned_down else "error", refusal=told, cost=0.0)
+    read = read_reply(raw)
+    price = batch_price_of(record.model, limits.prices)
+    answer = without_keys({**read, "raw": pack_raw(raw, read["text"])})
+    return replace(record, **answer, cost=price.of_usage(raw.get("usage")))

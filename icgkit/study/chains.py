@@ -1,0 +1,189 @@
+"""Conditions that take several calls: each step is a request that follows from the last record.
+
+A step that fails, or whose reply cannot be read, ends its chain: the response is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from icgkit.calls.cache import Record
+from icgkit.calls.request import Request
+from icgkit.cases.case import Case
+from icgkit.errors import UnknownName
+from icgkit.prompts.conditions import Condition, bullet_list
+from icgkit.prompts.replies import read_json, read_proposals, strip_thinking
+
+if TYPE_CHECKING:
+    from icgkit.study.plan import Model, Plan
+
+Chain = Callable[["Plan", Case, Condition, "Model", int], Request]
+MAX_CANDIDATES = 10
+_CHECKS = ("locatable", "dependent", "needed")
+
+
+def first_call(plan: Plan, case: Case, condition: Condition, model: Model, sample: int) -> Request:
+    """Return the first request of a response; its `then` leads to the others."""
+    if condition.stage == "single":
+        return plan.ask(case, condition, model, sample)
+    if condition.id not in CHAINS:
+        raise UnknownName.among("chain for the multi-step condition", condition.id, CHAINS)
+    return CHAINS[condition.id](plan, case, condition, model, sample)
+
+
+def _ok(record: Record) -> str | None:
+    """Return what a reply says, without its thoughts; None if that is nothing."""
+    spoken = strip_thinking(record.text or "") if record.status == "ok" else ""
+    return spoken if spoken.strip() else None
+
+
+def ocr_assisted(plan: Plan, case: Case, condition: Condition, model: Model, sample: int) -> Request:
+    """Transcript of all text, then the Direct prompt with it."""
+
+    def then(record: Record) -> Iterable[Request]:
+        if text := _ok(record):
+            yield plan.ask(
+                case, condition, model, sample, inputs={"transcript": text.strip()}, subject=record.key
+            )
+
+    return plan.stage("ocr_transcript", case, condition, model, sample, then)
+
+
+def adversarial(plan: Plan, case: Case, condition: Condition, model: Model, sample: int) -> Request:
+    """A false node from a generator, mixed in among the true ones."""
+
+    def then(record: Record) -> Iterable[Request]:
+        node = read_false_node(_ok(record))
+        if node is not None:
+            mixed = mix(case, node, plan.seed)
+            yield plan.ask(
+                case,
+                condition,
+                model,
+                sample,
+                inputs={"mixed_graph_json": mixed["json"]},
+                subject=record.key,
+                false_node=mixed["false_node"],
+                ids=mixed["ids"],
+            )
+
+    return plan.stage("adversarial_node", case, condition, model, sample, then)
+
+
+def read_false_node(text: str | None) -> dict[str, str] | None:
+    """Read the generator's reply; None if it is no object with the fields of a node."""
+    fields = ("region", "constraint_type", "expected_update", "reason")
+    value = read_json(text, "object", fields).value
+    if not isinstance(value, dict) or not all(
+        isinstance(value.get(f), str) and value[f].strip() for f in fields
+    ):
+        return None
+    return {f: value[f].strip() for f in fields}
+
+
+def mix(case: Case, node: dict[str, str], seed: int = 42) -> dict[str, Any]:
+    """Mix a false node into a case's graph at a seeded place and number all nodes anew.
+
+    Returns
+    -------
+    dict
+        `json`, the graph as shown; `false_node`, the id of the false node in it; `ids`, the
+        shown id of each true node.
+    """
+    graph = json.loads(case.oracle_json())
+    true_ids = [n["id"] for n in graph["constraint_nodes"]]
+    place = random.Random(f"{seed}:{case.dataset}:{case.id}").randint(0, len(true_ids))
+    false = {"id": "", **node, "strength": "strong"}
+    nodes = [*graph["constraint_nodes"][:place], false, *graph["constraint_nodes"][place:]]
+    order = list(graph["constraint_nodes"][0]) if true_ids else list(false)
+    ids: dict[str, str] = {}
+    shown = []
+    for number, entry in enumerate(nodes, 1):
+        if entry is not false:
+            ids[entry["id"]] = f"n{number}"
+        shown.append({k: (f"n{number}" if k == "id" else entry[k]) for k in order})
+    graph["constraint_nodes"] = shown
+    for edge in graph["inter_constraints"]:
+        edge["between"] = [ids[i] for i in edge["between"]]
+    return {
+        "json": json.dumps(graph, ensure_ascii=False, indent=2),
+        "false_node": f"n{place + 1}",
+        "ids": ids,
+    }
+
+
+def plan_nl_self(plan: Plan, case: Case, condition: Condition, model: Model, sample: int) -> Request:
+    """The model's own NL-Self answer, then a plan with it."""
+
+    def then(record: Record) -> Iterable[Request]:
+        if text := _ok(record):
+            yield plan.ask(
+                case, condition, model, sample, inputs={"constraints": text.strip()}, subject=record.key
+            )
+
+    return plan.ask(case, plan.known["nl_self"], model, sample, then=then)
+
+
+def discover_verify(plan: Plan, case: Case, condition: Condition, model: Model, sample: int) -> Request:
+    """NL-Self, at most ten candidates from it, each checked on the image, a plan from the rest."""
+
+    def verify(record: Record) -> Iterable[Request]:
+        candidates = candidates_in(_ok(record))
+        if candidates:
+
+            def then(checked: Record) -> Iterable[Request]:
+                kept = kept_candidates(candidates, _ok(checked))
+                if kept is not None:
+                    listed = bullet_list(kept) or "(none was confirmed)"
+                    yield plan.ask(
+                        case,
+                        condition,
+                        model,
+                        sample,
+                        inputs={"constraints": listed},
+                        subject=checked.key,
+                        candidates=len(candidates),
+                        kept=len(kept),
+                    )
+
+            yield plan.stage("verify", case, condition, model, sample, then, {"candidates": candidates})
+
+    return plan.ask(case, plan.known["nl_self"], model, sample, then=verify)
+
+
+def candidates_in(text: str | None) -> list[str]:
+    """Return at most ten candidate constraints that a free-text answer proposes."""
+    found = []
+    for item in read_proposals(text).items:
+        parts = [item.get("region"), item.get("update"), item.get("reason")]
+        line = "; ".join(str(p).strip() for p in parts if p)
+        if line:
+            found.append(line)
+    return found[:MAX_CANDIDATES]
+
+
+def kept_candidates(candidates: list[str], text: str | None) -> list[str] | None:
+    """Return the candidates that pass all three checks; None if the reply cannot be read or contradicts itself."""
+    value = read_json(text, "list").value
+    if not isinstance(value, list):
+        return None
+    checked: dict[int, bool] = {}
+    for row in value:
+        number = row.get("item") if isinstance(row, dict) else None
+        if isinstance(number, int) and not isinstance(number, bool):
+            passes = all(row.get(c) is True for c in _CHECKS)
+            if checked.setdefault(number, passes) != passes:
+                return None
+    return [c for number, c in enumerate(candidates, 1) if checked.get(number)]
+
+
+CHAINS: dict[str, Chain] = {
+    "adversarial": adversarial,
+    "ocr_assisted": ocr_assisted,
+    "plan_nl_self": plan_nl_self,
+    "discover_verify": discover_verify,
+}
+"""The multi-step conditions."""

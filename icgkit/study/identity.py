@@ -1,0 +1,394 @@
+"""What the answers in a cache were made of: its dataset, its words, its models and judges, by hash.
+
+`run.toml` in the cache's folder says it for people and for later commands; `cases.json` beside it
+has the hash of each case. What was asked one way is not silently mixed with what is asked another.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from icgkit.calls.keys import mask_keys
+from icgkit.calls.request import sent_params
+from icgkit.cases.dataset import Dataset, load_dataset
+from icgkit.errors import SchemaError, UnknownName
+from icgkit.files import folder_of, project_root, read_file, read_parquet, write_whole
+from icgkit.judge.nodes import TEMPLATES, judge_name
+from icgkit.prompts.conditions import judge_prompts
+from icgkit.study.plan import Model, Plan
+from icgkit.untrusted import json_value, toml_table
+
+if TYPE_CHECKING:
+    from icgkit.study.file import Study
+
+RUN, CASES = "run.toml", "cases.json"
+VERDICTS = ("judgments", "precision", "plan", "adversarial", "leakage")
+"""Frames that are made from recorded calls and the cases' nodes."""
+_STAGES = {"adversarial": "adversarial_node", "ocr_assisted": "ocr_transcript", "discover_verify": "verify"}
+
+
+def case_hashes(dataset: Dataset) -> dict[str, str]:
+    """Return a hash of every case as it is written (16 hex digits), by id."""
+    return {c.id: hashlib.sha256(c.to_json().encode()).hexdigest()[:16] for c in dataset}
+
+
+def cases_sha256(hashes: Mapping[str, str]) -> str:
+    """Return the hash of a dataset's cases, whatever their order (32 hex digits)."""
+    text = "\n".join(f"{h} {name}" for name, h in sorted(hashes.items()))
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def read_run(folder: Path) -> dict[str, Any]:
+    """Return the content of a cache's run.toml, nothing if it has none."""
+    path = folder / RUN
+    return toml_table(read_file(path), str(path)) if path.is_file() else {}
+
+
+def _read_hashes(folder: Path) -> dict[str, dict[str, str]]:
+    path = folder / CASES
+    if not path.is_file():
+        return {}
+    found = json_value(read_file(path).decode("utf-8", "replace"), str(path))
+    if not isinstance(found, dict):
+        raise SchemaError(f"{path}: not an object")
+    return {str(k): {str(i): str(h) for i, h in v.items()} for k, v in found.items() if isinstance(v, dict)}
+
+
+def _table(meta: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return a table of run.toml, empty where it has none (older versions) or something else there."""
+    found: Any = meta
+    for name in names:
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return dict(found) if isinstance(found, Mapping) else {}
+
+
+def dataset_folder(folder: Path, meta: Mapping[str, Any] | None = None) -> Path | None:
+    """Return where a cache's dataset lies, by what run.toml says; None if it says nothing or it is gone."""
+    meta = read_run(folder) if meta is None else meta
+    name = meta.get("dataset")
+    if not isinstance(name, str) or not name:
+        return None
+    known = _table(meta, "datasets", name).get("folder")
+    places = []
+    if isinstance(known, str) and known:
+        places = [folder_of("cases", known, folder)]
+    places.append(folder_of("cases", name))
+    return next((p for p in places if p.is_dir()), None)
+
+
+def dataset_of(folder: Path, given: str | Path = "") -> Dataset:
+    """Load the dataset that a cache was made with, or the given one if its cases are the same.
+
+    Raises
+    ------
+    SchemaError
+        If run.toml names none, or the cases are others than those that were asked about.
+    UnknownName
+        If it is not there any more.
+    """
+    meta = read_run(folder)
+    if given:
+        data = load_dataset(given)
+    else:
+        place = dataset_folder(folder, meta)
+        if place is None and not meta.get("dataset"):
+            raise SchemaError(f"{folder / RUN} names no dataset", remedy="say which with --dataset")
+        if place is None:
+            known = _table(meta, "datasets", str(meta["dataset"])).get("folder")
+            base = project_root() / "data" / "cases"
+            raise UnknownName(
+                f"cache {folder.name} was made with dataset {meta['dataset']!r}"
+                + (f" in {known}" if known else "") + ", which is not there",
+                allowed=[p.name for p in sorted(base.glob("*")) if p.is_dir()],
+                remedy="say where it is now: --dataset FOLDER (for reproduce: --param dataset=FOLDER)",
+            )  # fmt: skip
+        data = load_dataset(place)
+    check_cases(folder, data, meta)
+    return data
+
+
+def differing(folder: Path, dataset: Dataset) -> tuple[list[str], list[str]]:
+    """Return the ids of cases that have changed since they were asked about, and of those that are gone."""
+    then, now = _read_hashes(folder).get(dataset.name, {}), case_hashes(dataset)
+    return [i for i, h in then.items() if i in now and now[i] != h], [i for i in then if i not in now]
+
+
+def check_cases(folder: Path, dataset: Dataset, meta: Mapping[str, Any] | None = None) -> None:
+    """Refuse a dataset whose cases are others than those that a cache was made with; further ones are fine.
+
+    Raises
+    ------
+    SchemaError
+        Naming the cases, with three ways to go on.
+    """
+    meta = read_run(folder) if meta is None else meta
+    known = _table(meta, "datasets", dataset.name)
+    if not known or known.get("cases_sha256") == cases_sha256(case_hashes(dataset)):
+        return
+    changed, gone = differing(folder, dataset)
+    if not changed and not gone:
+        return
+    shown = ", ".join([*changed, *gone][:5]) + (", ..." if len(changed) + len(gone) > 5 else "")
+    where = dataset.folder or dataset.name
+    raise SchemaError(
+        f"cache {folder.name} was made with other cases of dataset {dataset.name!r}: {len(changed)} differ and "
+        f"{len(gone)} are gone ({shown}); they were read from {known.get('folder')}",
+        remedy="use the cases as they were (--dataset), or another cache (--cache); or, if the answers hold for "
+        f"the cases as they are now: icgkit judge --cache {shlex.quote(str(folder))} --dataset {shlex.quote(str(where))} --accept-cases, which "
+        "judges them anew and drops verdicts on the old ones",
+    )
+
+
+def accept_cases(folder: Path, dataset: Dataset) -> list[str]:
+    """Take the cases as they are now for those of a cache; return the ids of the ones that differed.
+
+    Verdicts on them are dropped: they are about other nodes. No call is lost, so judging again
+    costs only what the new cases ask for.
+    """
+    import polars as pl
+
+    changed, gone = differing(folder, dataset)
+    old = [*changed, *gone]
+    for name in VERDICTS:
+        path = folder / f"{name}.parquet"
+        if old and path.is_file():
+            frame = read_parquet(path)
+            kept = frame.filter(~(pl.col("case_id").is_in(old) & (pl.col("dataset") == dataset.name)))
+            if kept.height < frame.height:
+                import io
+
+                out = io.BytesIO()
+                kept.write_parquet(out, compression="zstd", statistics=False)
+                write_whole(path, out.getvalue())
+    hashes = _read_hashes(folder)
+    hashes[dataset.name] = case_hashes(dataset)
+    meta = read_run(folder)
+    meta.setdefault("dataset", dataset.name)
+    meta["datasets"] = {**_table(meta, "datasets"), dataset.name: _dataset_row(dataset)}
+    _write(folder, meta, hashes)
+    return old
+
+
+def _dataset_row(dataset: Dataset) -> dict[str, Any]:
+    place = dataset.folder.absolute() if dataset.folder else None
+    shipped = place is not None and place == project_root() / "data" / "cases" / place.name
+    hashes = case_hashes(dataset)
+    return {
+        "folder": (place.name if shipped else str(place)) if place else "",
+        "version": dataset.version,
+        "n": len(hashes),
+        "cases_sha256": cases_sha256(hashes),
+    }
+
+
+def _asked(model: Model, conditions: Iterable[str]) -> dict[str, Any]:
+    """Return what a model's answers hang on: its name, where the system text goes, parameters by condition."""
+    params = {c: json.dumps(sent_params(model.under(c)), sort_keys=True, default=str) for c in conditions}
+    return {"name": model.name, "system": model.system, "params": params}
+
+
+def _judged(model: Model, kinds: Sequence[str], templates: str | Path | None) -> dict[str, dict[str, Any]]:
+    """Return what a judge's verdicts hang on, by the name under which they stand."""
+    known = judge_prompts(templates)
+    rows: dict[str, dict[str, Any]] = {}
+    for kind in kinds:
+        used = [known[t].sha256 for t in TEMPLATES.get(kind, (kind,)) if t in known]
+        if used:
+            row = rows.setdefault(judge_name(model, kind, templates), _asked(model, ()) | {"templates": {}})
+            row["templates"][kind] = "+".join(used)
+            row["params"][kind] = _asked(model, [kind])["params"][kind]
+    return rows
+
+
+def _same(what: str, name: str, then: Mapping[str, Any], now: Mapping[str, Any], remedy: str) -> None:
+    for field, new in now.items():
+        old = then.get(field)
+        pairs = (
+            [(f"{field} of {k}", old.get(k), v) for k, v in new.items() if k in old]
+            if isinstance(new, Mapping) and isinstance(old, Mapping)
+            else [(field, old, new)]
+        )
+        for place, before, after in pairs:
+            if before is not None and before != after:
+                raise SchemaError(
+                    f"{what} {name!r} was asked otherwise in this cache ({place})", got=after,
+                    allowed=f"as it was: {before}", remedy=remedy,
+                )  # fmt: skip
+
+
+def describe(study: Study, plan: Plan, folder: Path) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
+    """Return run.toml and cases.json as they will be once a study has run in a cache.
+
+    Raises
+    ------
+    SchemaError
+        If a case, the words of a condition, the settings of a model or of a judge are others than
+        those that the cache was made with, under the same name.
+    """
+    from icgkit import __version__
+
+    meta = read_run(folder)
+    whole = load_dataset(study.dataset)
+    check_cases(folder, whole, meta)
+    prompts = {c.id: c.sha256 for c in plan.conditions}
+    for c in plan.conditions:
+        if (stage := _STAGES.get(c.id)) in plan.stages:
+            prompts[f"{c.id}/{stage}"] = plan.stages[str(stage)].sha256
+    before = _table(meta, "prompts")
+    for name, digest in prompts.items():
+        if before.get(name, digest) != digest:
+            raise SchemaError(
+                f"the words of {name!r} are others than those that this cache was made with",
+                remedy="give the template a name of its own (a condition more), or use another cache (--cache)",
+            )
+    names = [c.id for c in plan.conditions]
+    models = {m.shown: _asked(m, names) for m in plan.models}
+    judges: dict[str, dict[str, Any]] = {}
+    for entry in study.judges:
+        judges |= _judged(entry.model(), entry.kinds, study.templates)
+    asked = _with(_table(meta, "asked"), models, "model")
+    judged = _with(_table(meta, "judged"), judges, "judge")
+    merged = meta | {
+        "dataset": whole.name,
+        "simulated": bool(meta.get("simulated", False)),
+        "models": _union(meta.get("models"), models),
+        "conditions": _union(meta.get("conditions"), study.conditions),
+        "samples": max(study.samples, meta["samples"] if isinstance(meta.get("samples"), int) else 1),
+        "params": json.dumps(sent_params(study.params), sort_keys=True),
+        "icgkit": __version__,
+        "datasets": {**_table(meta, "datasets"), whole.name: _dataset_row(whole)},
+        "prompts": {**before, **prompts},
+        "asked": asked,
+    }
+    _note_judges(merged, judges, judged)
+    hashes = _read_hashes(folder)
+    hashes[whole.name] = case_hashes(whole)
+    return merged, hashes
+
+
+def _with(
+    known: Mapping[str, Any], rows: Mapping[str, dict[str, Any]], what: str
+) -> dict[str, dict[str, Any]]:
+    """Return a table with more rows, after a look whether those of the same names say the same."""
+    out = {k: dict(v) for k, v in known.items() if isinstance(v, Mapping)}
+    for name, row in rows.items():
+        if what == "model":
+            remedy = f'give it a label (models = [{{ name = "{row["name"]}", label = "{name} (2)", ... }}])'
+        else:
+            remedy = (
+                f'give it a label in a study file (judges = [{{ name = "{row["name"]}", label = "{name} (2)", '
+                "... }]; icgkit judge takes it by --study)"
+            )
+        _same(what, name, out.get(name, {}), row, f"{remedy}, or use another cache (--cache)")
+        old = out.get(name, {})
+        out[name] = old | {
+            k: {**_table(old, k), **v} if isinstance(v, dict) else v for k, v in row.items()
+        }  # fmt: skip
+    return out
+
+
+def _union(old: Any, new: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys([*(old if isinstance(old, list) else []), *new]))
+
+
+def _note_judges(
+    meta: dict[str, Any], judges: Mapping[str, Any], judged: Mapping[str, dict[str, Any]]
+) -> None:
+    if judges:
+        meta.setdefault("primary_judge", next(iter(judges)))
+        meta["judges"] = _union(meta.get("judges"), judges)
+        meta["judged"] = dict(judged)
+
+
+def note_run(study: Study, plan: Plan, folder: Path) -> None:
+    """Write down what a study asks of whom in a cache, after the checks of `describe`.
+
+    A folder that cannot be written to is none of its business: whoever records an answer there says so.
+    """
+    meta, hashes = describe(study, plan, folder)
+    try:
+        _write(folder, meta, hashes)
+    except OSError as exc:
+        if exc.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):
+            raise
+
+
+def note_judges(
+    folder: Path,
+    dataset: Dataset,
+    judges: Sequence[tuple[Model, Sequence[str]]],
+    templates: str | Path | None,
+    *,
+    write: bool = True,
+) -> None:
+    """Check judges against those of a cache, and write them down.
+
+    Raises
+    ------
+    SchemaError
+        If a judge of the same name had other words or other parameters.
+    """
+    rows: dict[str, dict[str, Any]] = {}
+    for model, kinds in judges:
+        rows |= _judged(model, kinds, templates)
+    meta = read_run(folder)
+    judged = _with(_table(meta, "judged"), rows, "judge")
+    if not write:
+        return
+    meta.setdefault("dataset", dataset.name)
+    _note_judges(meta, rows, judged)
+    hashes = _read_hashes(folder)
+    if not _table(meta, "datasets", dataset.name):  # a cache of an older version: from now on it is known
+        meta["datasets"] = {**_table(meta, "datasets"), dataset.name: _dataset_row(dataset)}
+        hashes[dataset.name] = case_hashes(dataset)
+    _write(folder, meta, hashes)
+
+
+def _write(folder: Path, meta: Mapping[str, Any], hashes: Mapping[str, Mapping[str, str]]) -> None:
+    """Write both files where they would change; comments at the head of run.toml stay."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / RUN
+    old = read_file(path).decode("utf-8-sig", "replace") if path.is_file() else ""
+    head = [line for line in old.split("\n") if line.startswith("#")] or ["# Written by icgkit."]
+    text = mask_keys("\n".join([*head, *_toml(meta)]) + "\n")
+    lines = [
+        f"{json.dumps(name)}: {json.dumps(dict(sorted(v.items())), indent=0)}" for name, v in hashes.items()
+    ]
+    found = "{\n" + ",\n".join(lines) + "\n}\n"
+    before = folder / CASES
+    if not before.is_file() or read_file(before).decode("utf-8", "replace") != found:
+        write_whole(before, found.encode())
+    if not old or toml_table(old.encode(), str(path)) != toml_table(text.encode(), str(path)):
+        write_whole(path, text.encode())
+
+
+def _toml(table: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """Return the lines of a table: its values, then its tables."""
+    lines = [f"{_quoted(k)} = {_value(v)}" for k, v in table.items() if not isinstance(v, Mapping)]
+    for name, inner in table.items():
+        if isinstance(inner, Mapping):
+            place = f"{prefix}.{_quoted(name)}" if prefix else _quoted(name)
+            own = any(not isinstance(v, Mapping) for v in inner.values()) or not inner
+            lines += [*(["", f"[{place}]"] if own else []), *_toml(inner, place)]
+    return lines
+
+
+def _quoted(name: str) -> str:
+    plain = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
+    return name if plain else _value(name)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_value(v) for v in value) + "]"
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_quoted(str(k))} = {_value(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, (bool, int, float)):
+        return json.dumps(value)
+    return json.dumps(str(value)).replace("\x7f", "\\u007f")

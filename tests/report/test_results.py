@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import icgkit as ig
+from icgkit.errors import SchemaError, UnknownName
+from icgkit.judge.nodes import JUDGES
+from icgkit.schemas import schema
+
+
+@pytest.fixture
+def cache(case: ig.Case, tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    ig.write_cases([case], folder / "cases.jsonl")
+    text = 'name = "mini"\nversion = "1"\nlicence = "CC0"\nprovenance = "p"\nimage_root = "images"\n'
+    (folder / "dataset.toml").write_text(text, encoding="utf-8")
+    rows = [
+        {"dataset": "mini", "case_id": "demo-1", "condition": c, "model": m, "sample": 0, "node_id": n, "judge": j,
+         "region": f, "update": f, "reason": f, "found": f, "status": "ok" if f is not None else "incomplete"}
+        for c in ("direct", "cot") for m in ("a", "b") for j in ("strict", "offline/judge")
+        for n, f in (("n1", True), ("n2", None))
+    ]  # fmt: skip
+    run = tmp_path / "run"
+    run.mkdir()
+    schema("judgments").frame(rows).write_parquet(run / "judgments.parquet")
+    (run / "run.toml").write_text(f"dataset = '{folder}'\n", encoding="utf-8")
+    return run
+
+
+def test_results_join_what_the_dataset_knows(cache: Path) -> None:
+    run = ig.load_results(cache)
+    assert run.judge == "offline/judge"
+    assert run.judges == ["offline/judge", "strict"]
+    assert run.judgments.height == 8
+    assert set(run.judgments["subtype"]) == {"semantic_numerical", "semantic_promotional"}
+    # 1 case, 2 nodes, 2 conditions x 2 models x 1 verdict, as many missing
+    assert run.counts() == {"cases": 1, "images": 1, "nodes": 2, "verdicts": 4, "missing": 4}
+    assert "4 missing (left out, not counted as false)" in run.notes()[0]
+
+
+def test_what_a_cache_lacks_is_said_with_the_command(cache: Path) -> None:
+    run = ig.load_results(cache)
+    assert run.lacks("direct", "cot") == ""
+    ask, mark = run.commands(["oracle"])
+    assert run.lacks("direct", "oracle").endswith(f"{ask} && {mark}")
+    assert re.search(r"icgkit run --dataset \S+ --models \S+ --conditions oracle --cache \S+", ask)
+    frame, missing = run.need("precision")
+    assert frame.is_empty()
+    assert frame.columns == [*schema("precision").columns, "template", "image"]
+    assert "icgkit judge" in missing
+    table = run.if_has(["oracle"], ig.metrics.gap, run.judgments)
+    assert table["status"].item() == "not in this cache: oracle"
+
+
+def test_unknown_judges_and_caches(cache: Path, tmp_path: Path) -> None:
+    with pytest.raises(UnknownName, match="strict"):
+        _ = ig.load_results(cache, judge="lenient").judgments
+    with pytest.raises(UnknownName):
+        ig.load_results("no-such-cache")
+    (cache / "run.toml").unlink()
+    with pytest.raises(SchemaError, match="names no dataset"):
+        ig.load_results(cache)
+
+
+def test_models_of_a_subset_run_stay_out_of_full(cache: Path) -> None:
+    run = ig.load_results(cache)
+    assert set(run.full["model"]) == {"a", "b"}
+    more = run.judgments.with_columns(case_id=pl.lit("demo-2")).filter(model="a")
+    pl.concat([pl.read_parquet(cache / "judgments.parquet"), more.select(list(schema("judgments").columns)).with_columns(
+        dataset=pl.lit("mini"))]).write_parquet(cache / "judgments.parquet")  # fmt: skip
+    assert set(ig.load_results(cache).full["model"]) == {"a"}
+
+
+def test_simulated_runs_say_so(cache: Path, tmp_path: Path) -> None:
+    (cache / "run.toml").write_text((cache / "run.toml").read_text() + "simulated = true\n", encoding="utf-8")
+    run = ig.load_results(cache)
+    assert any("Simulated" in line for line in run.notes())
+    fig, _ = ig.plots.figure()
+    saved = run.save("X", out=tmp_path / "out", data=run.judgments.head(1), figure=fig, caption="c")
+    assert '"simulated": true' in (tmp_path / "out" / "X.json").read_text(encoding="utf-8")
+    assert "Simulated" in (tmp_path / "out" / "X.svg").read_text(encoding="utf-8")
+    assert saved.id == "X"
+
+
+def test_what_cases_share_is_a_column_and_is_resampled() -> None:
+    drawn, real = ig.load_results("offline"), ig.load_results("offline-teb")
+    assert (drawn.cluster, real.cluster) == ("template", "image")
+    assert drawn.judgments["template"].n_unique() == 82
+    assert drawn.judgments["template"].null_count() == 0
+    assert real.judgments["image"].n_unique() == real.judgments["case_id"].n_unique()
+    assert real.judgments["template"].null_count() == real.judgments.height
+    assert drawn.need("precision")[0]["template"].null_count() == 0
+    assert "whole templates resampled" in drawn.interval(10, 1)
+    assert "461 cases of 82 templates" in drawn.size()
+    assert drawn.counts()["templates"] == 82
+    by_case = ig.load_results("offline", cluster="case_id")
+    assert by_case.cluster == "case_id"
+    assert "whole cases resampled" in by_case.interval(10, 1)
+
+
+def test_the_intervals_of_drawn_cases_are_those_of_templates() -> None:
+    run = ig.load_results("offline")
+    part = run.judgments.filter(condition="nl_self", model="offline/ocr-vision")
+    wide, narrow = (
+        ig.metrics.recall(part, ci=ig.Bootstrap(2000, 42, c)).row(0, named=True)
+        for c in (run.cluster, "case_id")
+    )
+    # An audit with code of its own: [0.221, 0.378] over templates, [0.261, 0.337] over cases.
+    assert (wide["low"], wide["high"]) == pytest.approx((0.221, 0.378), abs=0.006)
+    assert (narrow["low"], narrow["high"]) == pytest.approx((0.261, 0.337), abs=0.006)
+
+
+@pytest.mark.parametrize("name", ["gold", "labels", "failures", "audit", "human"])
+def test_remedies_name_commands_that_there_are(cache: Path, name: str) -> None:
+    missing = ig.load_results(cache).need(name)[1]
+    assert name in missing
+    kinds = re.findall(r"icgkit judge --kinds (\w+)", missing)
+    assert all(k in JUDGES for k in kinds)

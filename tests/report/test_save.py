@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import polars as pl
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+import icgkit as ig
+from icgkit.errors import SchemaError
+from icgkit.report.save import TypesetTable, csv_bytes
+
+DATA = pl.DataFrame({"model": ["a", "b"], "recall": [1 / 3, None], "n": [3, 0]})
+
+
+class PlainTable:
+    def to_html(self) -> str:
+        return "<table><tr><td>a</td></tr></table>"
+
+    def to_latex(self) -> str:
+        return "\\begin{tabular}{l}a\\end{tabular}"
+
+    def to_picture(self) -> Image.Image:
+        return Image.new("L", (400, 200), 255)
+
+
+def draw() -> Figure:
+    figure, ax = plt.subplots()
+    ax.plot([1, 2, 3], label="ö")
+    ax.fill_between([0, 1], [0, 1], [1, 2], clip_path=ax.patch)
+    ax.legend()
+    return figure
+
+
+def save(out: Path, **changes: object) -> ig.outputs.Saved:
+    given: dict = {"data": DATA, "caption": "A line.", "n": {"cases": 3}, "dataset": "tiny", "seed": 42}
+    if "table" not in changes:
+        given["figure"] = draw()
+    return ig.save("F9", out=out, **(given | changes))
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A figure saved once, for tests that only look."""
+    folder = tmp_path_factory.mktemp("saved")
+    save(folder)
+    return folder
+
+
+def test_figure_files_and_equal_bytes(folder: Path, tmp_path: Path) -> None:
+    before = plt.get_fignums()
+    saved = save(tmp_path)
+    assert plt.get_fignums() == before  # closed
+    endings = {"csv", "json", "pdf", "svg", "png", "thumb.png"}
+    assert set(saved.files) == {f"F9.{e}" for e in endings}
+    assert digests(folder) == digests(tmp_path)
+
+
+@pytest.mark.parametrize("word", [b"CreationDate", b"Producer", b"Creator", b"Software", b"matplotlib.org"])
+def test_no_date_or_software_in_files(folder: Path, word: bytes) -> None:
+    for ending in ("pdf", "png", "thumb.png"):
+        assert word not in (folder / f"F9.{ending}").read_bytes()
+    assert b"<dc:date>" not in (folder / "F9.svg").read_bytes()
+
+
+def test_table_files(tmp_path: Path) -> None:
+    table: TypesetTable = PlainTable()
+    saved = save(tmp_path, table=table)
+    assert set(saved.files) == {f"F9.{e}" for e in ("csv", "json", "html", "tex", "png", "thumb.png")}
+    page = (tmp_path / "F9.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "<td>a</td>" in page
+    assert "<td>a</td>" in saved._repr_html_()
+
+
+def test_sidecar_says_what_is_shown(tmp_path: Path) -> None:
+    compared = pl.DataFrame({"quantity": ["recall", "gap"], "ours": [0.5, None], "published": [0.3, 0.1]})
+    save(
+        tmp_path,
+        table=PlainTable(),
+        published=compared,
+        models=["a"],
+        note="two",
+        params={"seed": 7, "out": "x", "by": "m"},
+        seed=None,
+    )
+    sidecar = json.loads((tmp_path / "F9.json").read_text())
+    assert sidecar["published"][0] == {
+        "quantity": "recall", "ours": 0.5, "published": 0.3, "difference": 0.2,
+    }  # fmt: skip
+    assert sidecar["published"][1]["difference"] is None
+    assert (sidecar["seed"], sidecar["params"], sidecar["note"]) == (7, {"by": "m"}, ["two"])
+    assert str(tmp_path) not in json.dumps(sidecar)
+
+
+def test_csv_keeps_null_and_rounds(folder: Path) -> None:
+    assert (folder / "F9.csv").read_text() == "model,recall,n\na,0.3333333,3\nb,,0\n"
+    # 0.1 + 0.2 = 0.30000000000000004 in binary: beyond ten digits nothing is kept.
+    assert csv_bytes(pl.DataFrame({"x": [0.1 + 0.2, -0.0]})) == b"x\n0.3\n0.0\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"figure": None}, "nothing to show"),
+        ({"caption": " "}, "caption"),
+        ({"data": pl.DataFrame({"x": [float("nan")]})}, "NaN"),
+        ({"data": pl.DataFrame({"x": [float("inf")]})}, "infinity"),
+        ({"data": pl.DataFrame({"x": [[1]]})}, "column x"),
+        ({"published": pl.DataFrame({"quantity": ["a"]})}, "ours, published"),
+    ],
+)
+def test_what_cannot_be_saved(tmp_path: Path, changes: dict, word: str) -> None:
+    with pytest.raises(SchemaError, match=word):
+        save(tmp_path, **changes)
+    assert not list(tmp_path.iterdir())
+
+
+def test_id_is_a_file_name(tmp_path: Path) -> None:
+    with pytest.raises(SchemaError, match="id of a result"):
+        ig.save("../F9", out=tmp_path, data=DATA, figure=draw(), caption="c", n=1, dataset="d")
+
+
+def test_empty_out_is_the_projects_figures(project: Path) -> None:
+    ig.save("F9", out="", data=DATA, table=PlainTable(), caption="c", n=1, dataset="d")
+    assert (project / "figures" / "F9.csv").is_file()
+
+
+def test_caption_is_escaped_in_jupyter(tmp_path: Path) -> None:
+    assert "<b>" not in save(tmp_path, caption="<b>bold</b>", table=PlainTable())._repr_html_()
