@@ -156,18 +156,110 @@ def _exit(stopped: str | None, failed: bool) -> None:
         raise typer.Exit(3 if stopped else 1)
 
 
-@app.command("import")
-def import_command(
-    benchmark: Annotated[str, typer.Argument(help="texteditbench")],
+import_app = typer.Typer(
+    help="Read what was made elsewhere: answers, verdicts, a public benchmark.", no_args_is_help=True
+)
+app.add_typer(import_app, name="import")
+export_app = typer.Typer(help="Write what others can answer or judge.", no_args_is_help=True)
+app.add_typer(export_app, name="export")
+_CACHE = Annotated[str, typer.Option(help="Cache to write to: a name below data/cache, or a folder.")]
+_DATASET = Annotated[
+    str, typer.Option(help="Dataset that was answered: a name below data/cases, or a folder.")
+]
+_TEMPLATES = Annotated[Path | None, typer.Option(help="Folder of own prompts that were used.")]
+
+
+@import_app.command("answers")
+def import_answers_command(
+    path: Annotated[
+        Path, typer.Argument(help="JSONL, CSV or Parquet; or a folder that `icgkit export prompts` wrote.")
+    ],
+    cache: _CACHE,
+    dataset: _DATASET,
+    collected: Annotated[
+        str, typer.Option(help="How the answers came about; it stands below every table.")
+    ] = "",
+    templates: _TEMPLATES = None,
+) -> None:
+    """Put answers that were made elsewhere into a cache; rows that do not fit are named and kept apart."""
+    from icgkit.cases.dataset import load_dataset
+    from icgkit.files import folder_of
+    from icgkit.study.exchange import import_answers
+
+    with _clear_errors():
+        done = import_answers(
+            path, folder_of("cache", cache), load_dataset(dataset), collected=collected, templates=templates
+        )
+        typer.echo("\n".join(done.lines()))
+    if done.rejected:
+        raise typer.Exit(1)
+
+
+@import_app.command("verdicts")
+def import_verdicts_command(
+    path: Annotated[
+        Path, typer.Argument(help="JSONL, CSV or Parquet: verdicts on nodes, or on proposed constraints.")
+    ],
+    cache: _CACHE,
+    dataset: Annotated[str, typer.Option(help="Dataset of the cache, if it is not where it was.")] = "",
+    templates: _TEMPLATES = None,
+) -> None:
+    """Put verdicts of judges or people into a cache that holds the judged answers."""
+    from icgkit.files import named_folder
+    from icgkit.study.exchange import import_verdicts
+    from icgkit.study.identity import dataset_of
+
+    with _clear_errors():
+        folder = named_folder("cache", cache)
+        done = import_verdicts(path, folder, dataset_of(folder, dataset), templates=templates)
+        typer.echo("\n".join(done.lines()))
+    if done.rejected:
+        raise typer.Exit(1)
+
+
+@export_app.command("prompts")
+def export_prompts_command(
+    dataset: _DATASET,
+    conditions: Annotated[str, typer.Option(help="Conditions, separated by commas.")],
+    out: Annotated[Path, typer.Option(help="Folder to write.")],
+    form: Annotated[
+        str,
+        typer.Option(
+            help="folder: one folder a prompt; jsonl: all in one file; batch: a provider's batch file."
+        ),
+    ] = "folder",
+    model: Annotated[str, typer.Option(help="Model of a batch file, and in answers.csv.")] = "MODEL",
+    subset: Annotated[
+        int, typer.Option(min=0, help="Only so many cases, drawn evenly over the categories.")
+    ] = 0,
+    templates: _TEMPLATES = None,
+) -> None:
+    """Write every message with its image, for any console, batch service or person to answer."""
+    from icgkit.cases.dataset import load_dataset
+    from icgkit.errors import UnknownName
+    from icgkit.study.exchange import FORMS, export_prompts
+    from icgkit.study.file import stratified
+
+    with _clear_errors():
+        if form not in FORMS:
+            raise UnknownName.among("form", form, FORMS)
+        data = load_dataset(dataset)
+        if subset:
+            data = data.subset(stratified(data, subset))
+        names = [c for c in conditions.split(",") if c]
+        n = export_prompts(data, names, out, form=form, model=model, templates=templates)
+        typer.echo(
+            f"{n:,d} prompts in {out}; fill in answers.csv, then: icgkit import answers {out} --cache NAME --dataset {dataset}"
+        )
+
+
+@import_app.command("texteditbench")
+def import_texteditbench_command(
     path: Annotated[Path, typer.Argument(help="The benchmark's public folder.")],
     out: Annotated[Path, typer.Option(help="Folder of the dataset to write.")] = Path("texteditbench"),
 ) -> None:
     """Read a public benchmark folder as it is, report every repair, write a dataset."""
-    from icgkit.errors import UnknownName
-
     with _clear_errors():
-        if benchmark != "texteditbench":
-            raise UnknownName.among("benchmark", benchmark, ["texteditbench"])
         from icgkit.bench.texteditbench import files as texteditbench
 
         found = texteditbench.read(path)

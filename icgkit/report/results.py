@@ -282,6 +282,8 @@ class Results:
             f"Dataset {self.dataset.name} {self.dataset.version}, cache {self.name}, judge {self.judge}; "
             f"{n['verdicts']:,d} verdicts, {n['missing']:,d} missing (left out, not counted as false)."
         ]
+        if isinstance(how := self.meta.get("collected"), str) and how.strip():
+            lines.append(f"How the answers were collected: {how.strip()}")
         if self.simulated:
             lines.append(SIMULATED_NOTE)
         elif any(m.startswith("offline/") for m in self.models()):

@@ -28,6 +28,10 @@ CELL_SECONDS = 600
 SETS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "": ({}, ()),
     "simulated": ({"cache": "simulated"}, ()),
+    "icg-teb-mllm": (
+        {"cache": "icg-teb-mllm"},
+        ("T2_", "T3_", "F3_", "ST9_", "ST10_", "ST11_", "S_precision", "S_status"),
+    ),
     "icg-teb": ({"cache": "offline-teb"}, ("T1_", "T2_", "T3_", "F3_", "T4_", "ST1_")),
 }
 """The galleries of the project: folder below `figures/`, parameters, parts of notebooks' names (all if none)."""

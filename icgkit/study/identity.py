@@ -319,6 +319,59 @@ def note_run(study: Study, plan: Plan, folder: Path) -> None:
             raise
 
 
+def note_import(
+    folder: Path,
+    dataset: Dataset,
+    models: Mapping[str, Iterable[str]],
+    prompts: Mapping[str, str],
+    collected: str,
+    *,
+    judges: Iterable[str] = (),
+) -> None:
+    """Write down answers or verdicts that were made elsewhere: `models` by the conditions they answered.
+
+    `collected` says how, and stands below every table.
+
+    Raises
+    ------
+    SchemaError
+        If the cases, or the words of a condition, are others than those of the cache.
+    """
+    from icgkit import __version__
+
+    meta = read_run(folder)
+    check_cases(folder, dataset, meta)
+    before = _table(meta, "prompts")
+    for name, digest in prompts.items():
+        if before.get(name, digest) != digest:
+            raise SchemaError(
+                f"the words of {name!r} are others than those that this cache was made with",
+                remedy="use another cache (--cache)",
+            )
+    asked: dict[str, dict[str, Any]] = {
+        m: {"name": m, "system": "system", "params": dict.fromkeys(sorted(c), "{}")}
+        for m, c in models.items()
+    }
+    start: dict[str, Any] = {"dataset": dataset.name, "simulated": False, "samples": 1, "params": "{}"}
+    meta = start | meta
+    meta["models"] = _union(meta.get("models"), models)
+    meta["conditions"] = _union(meta.get("conditions"), prompts)
+    meta["judges"] = _union(meta.get("judges"), judges)
+    if meta["judges"]:
+        meta.setdefault("primary_judge", meta["judges"][0])
+    if collected:
+        meta["collected"] = collected
+    meta |= {
+        "icgkit": __version__,
+        "datasets": {**_table(meta, "datasets"), dataset.name: _dataset_row(dataset)},
+        "prompts": before | dict(prompts),
+        "asked": _with(_table(meta, "asked"), asked, "model"),
+    }
+    hashes = _read_hashes(folder)
+    hashes[dataset.name] = case_hashes(dataset)
+    _write(folder, meta, hashes)
+
+
 def note_judges(
     folder: Path,
     dataset: Dataset,
