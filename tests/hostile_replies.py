@@ -46,7 +46,6 @@ def texts() -> Iterator[str]:
 def readers() -> dict[str, Callable[[str], object]]:
     """Return every reader by name."""
     from icgforge.baselines.judge import judge_reply
-
     from icgkit.bench.dod import judges as dod_judges
     from icgkit.bench.unike import files as unike
     from icgkit.bench.unike import scores as unike_scores

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from icgkit.cases.case import Box, Case
 from icgkit.errors import ImageError
@@ -79,12 +79,20 @@ def picture_svg(case: Case, *, shown: int = _SHOWN) -> str:
     width, height = case.image_size
     shown = min(shown, round(0.85 * shown * width / height))
     radius = round(max(width, height) * 0.019, 1)
+    found = [(case.target.bbox, "E", TARGET_COLOR, True)]
+    found += [(n.bbox, str(i), n.category.color, False) for i, n in enumerate(case.constraint_nodes, 1)]
+    boxes = [b for b, *_ in found if b]
+    discs = iter(badge_places(boxes, radius, case.image_size))
     marks = []
-    if case.target.bbox:
-        marks.append(_mark(case.target.bbox, "E", TARGET_COLOR, radius, case.image_size) | {"dash": True})
-    for i, node in enumerate(case.constraint_nodes, 1):
-        if node.bbox:
-            marks.append(_mark(node.bbox, str(i), node.category.color, radius, case.image_size))
+    for box, label, color, dash in found:
+        if box is None:
+            continue
+        cx, cy = next(discs)
+        to_x, to_y = leader(box, (cx, cy))
+        marks.append(
+            dict(zip(("x0", "y0", "x1", "y1"), box, strict=True))
+            | {"label": label, "color": color, "dash": dash, "cx": cx, "cy": cy, "to_x": to_x, "to_y": to_y}
+        )
     href, why = _data_url(case)
     return (
         environment()
@@ -93,13 +101,66 @@ def picture_svg(case: Case, *, shown: int = _SHOWN) -> str:
     )
 
 
-def _mark(box: Box, label: str, color: str, radius: float, size: tuple[int, int]) -> dict[str, Any]:
-    x0, y0, x1, y1 = box
-    inside = radius + 1
-    return {
-        "x0": x0, "y0": y0, "x1": x1, "y1": y1, "label": label, "color": color, "dash": False,
-        "cx": min(max(x0, inside), size[0] - inside), "cy": min(max(y0, inside), size[1] - inside),
-    }  # fmt: skip
+def badge_places(
+    boxes: Sequence[Box], radius: float, size: tuple[float, float], at: tuple[float, float] = (0, 0)
+) -> list[tuple[float, float]]:
+    """Return the centre of a numbered disc for each box: beside it, inside the picture, off the other boxes and discs.
+
+    Where no such place touches the box, the nearest one that covers least is taken; a leader then joins
+    disc and box. A box that fills the picture has its disc in a corner.
+
+    Parameters
+    ----------
+    boxes : sequence of (x0, y0, x1, y1)
+        Any unit; all discs have one radius.
+    size : (width, height)
+        Of the picture.
+    at : (x, y)
+        Its upper left corner.
+
+    Examples
+    --------
+    >>> badge_places([(40, 40, 60, 50)], 5, (100, 100))
+    [(34.0, 45.0)]
+    """
+    taken: list[tuple[float, float]] = []
+    left, top, right, bottom = (
+        at[0] + radius,
+        at[1] + radius,
+        at[0] + size[0] - radius,
+        at[1] + size[1] - radius,
+    )
+
+    def cost(x: float, y: float, own: int, wish: float) -> float:
+        disc = (x - radius, y - radius, x + radius, y + radius)
+        covered = sum((8.0 if k == own else 3.0) * _shared(disc, b) for k, b in enumerate(boxes))
+        covered += sum(
+            12.0 * max(0.0, 2 * radius - ((x - a) ** 2 + (y - b) ** 2) ** 0.5) * radius for a, b in taken
+        )
+        return covered / radius**2 + wish
+
+    for own, (x0, y0, x1, y1) in enumerate(boxes):
+        best: tuple[float, float, float] | None = None
+        for step in (1.2, 2.4, 4.0):
+            d, cx, cy = step * radius, (x0 + x1) / 2, (y0 + y1) / 2
+            spots = [(x0 - d, cy), (x1 + d, cy), (x0, y0 - d), (x1, y0 - d), (x0, y1 + d), (x1, y1 + d)]
+            spots += [(x0 - d, y0), (x1 + d, y0), (x0 - d, y1), (x1 + d, y1), (cx, y0 - d), (cx, y1 + d)]
+            for k, (x, y) in enumerate(spots):
+                x, y = min(max(x, left), right), min(max(y, top), bottom)
+                found = (cost(x, y, own, 0.02 * k + 0.5 * step), x, y)
+                best = found if best is None or found < best else best
+        assert best is not None
+        taken.append((round(best[1], 4), round(best[2], 4)))
+    return taken
+
+
+def _shared(a: Sequence[float], b: Sequence[float]) -> float:
+    return max(0.0, min(a[2], b[2]) - max(a[0], b[0])) * max(0.0, min(a[3], b[3]) - max(a[1], b[1]))
+
+
+def leader(box: Box, disc: tuple[float, float]) -> tuple[float, float]:
+    """Return the point of a box nearest to a disc's centre, where the line to it ends."""
+    return min(max(disc[0], box[0]), box[2]), min(max(disc[1], box[1]), box[3])
 
 
 def _data_url(case: Case) -> tuple[str, str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 THUMB_WIDTH = 900
 """Width of the small picture, pixels."""
-THUMB_BYTES = 60_000
+THUMB_BYTES = 130_000
 """Most bytes of the small picture."""
 DPI = 200
 """Dots per inch of the PNG."""
@@ -233,7 +233,7 @@ def _plain_fonts() -> Iterator[None]:
 
 
 def thumbnail(full: Image.Image) -> bytes:
-    """Return a palette PNG at most 900 pixels wide and 60 KB large.
+    """Return a palette PNG at most 900 pixels wide and 130 KB large.
 
     Colours go first, width second; a picture that is small already is not enlarged.
     """

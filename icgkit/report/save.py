@@ -153,6 +153,8 @@ def save(
         else:
             files[".table.thumb.png"] = thumbnail(picture)
     if figure is not None:
+        if any(ax.axison for ax in figure.axes) and figure.get_layout_engine() is not None:
+            write_n(figure, n)
         files |= render(figure)
         code = base64.b64encode(files[".thumb.png"]).decode()
         shown += f'<img alt="{html.escape(id)}" src="data:image/png;base64,{code}">'
@@ -181,6 +183,27 @@ def save(
     for ending, content in files.items():
         write_whole(folder / f"{id}{ending}", content)
     return Saved(id, folder, tuple(sidecar["files"]), sidecar["caption"], shown)
+
+
+def n_words(n: int | str | Mapping[str, int]) -> str:
+    """Return n in words: what is counted, without what is none.
+
+    Examples
+    --------
+    >>> n_words({"cases": 461, "nodes": 776, "missing": 0})
+    'n = 461 cases, 776 nodes'
+    """
+    if isinstance(n, Mapping):
+        n = ", ".join(f"{v:,d} {k}" for k, v in n.items() if v or k != "missing")
+    return f"n = {n:,d}" if isinstance(n, int) else f"n = {n}"
+
+
+def write_n(figure: Figure, n: int | str | Mapping[str, int]) -> None:
+    """Write n below a figure."""
+    from icgkit.report.render import plain_style
+
+    with plain_style():
+        figure.supxlabel(n_words(n), size=7, x=0.01, ha="left", color="#555555")
 
 
 def csv_bytes(data: pl.DataFrame, name: str = "data") -> bytes:

@@ -7,10 +7,11 @@ import io
 from typing import Any
 
 import pytest
+from PIL import Image, ImageDraw, ImageFont
+
 from icgforge.baselines.abstain import find_text
 from icgforge.baselines.provider import reply
 from icgforge.baselines.seeing import Line, Sight
-from PIL import Image, ImageDraw, ImageFont
 
 ASK = 'Edit request: Change "{old}" to "Closed".\n\nEnd with a line that begins with "REFINED EDIT INSTRUCTION:".'
 OFFER = " If it is not in the picture, end with [ABSTAIN]."

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from icgforge.baselines.attention import thresholds
-from icgforge.baselines.numbers import amounts, relations
-from icgforge.baselines.seeing import Line, look
-from icgforge.baselines.task import read_edit, read_task
 from PIL import Image, ImageDraw, ImageFont
 
 import icgkit as ig
 from icgforge import baselines as offline
 from icgforge.baselines import stages
+from icgforge.baselines.attention import thresholds
+from icgforge.baselines.numbers import amounts, relations
+from icgforge.baselines.seeing import Line, look
+from icgforge.baselines.task import read_edit, read_task
 from icgkit.errors import UnknownName
 from icgkit.prompts.conditions import build_messages, conditions
 from icgkit.prompts.replies import read_json, read_labels, read_proposals

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from icgforge.baselines.judge import judge_reply
 
+from icgforge.baselines.judge import judge_reply
 from icgkit.bench.dod import judges as dod_judges
 from icgkit.bench.unike import files as unike
 from icgkit.bench.unike import scores as unike_scores

@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+import io
+import itertools
+import math
 from pathlib import Path
+from typing import Any
 
 import polars as pl
+from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_hex
 from PIL import Image
 
 import icgkit as ig
+from icgkit.cases.show import badge_places, leader
 from icgkit.report import case_figures as diagrams
 from icgkit.report import plots
+from icgkit.report.plots.style import spread
 
 SCORES = pl.DataFrame(
     {
@@ -31,25 +38,72 @@ def test_a_thing_keeps_its_colour() -> None:
     assert plots.model_style("glm-4.6v (simulated)") != plots.model_style("gpt-4o (simulated)")
 
 
-def test_ranked_draws_points_intervals_n_and_says_what_is_missing() -> None:
+def _dots(ax: Any) -> list[Any]:
+    return [c for c in ax.collections if isinstance(c, PathCollection)]
+
+
+def test_lines_show_points_intervals_n_and_what_is_missing() -> None:
     _, ax = plots.figure()
-    plots.draw_ranked(SCORES, ax, label="label", xlabel="recall")
-    points = [line for line in ax.lines if line.get_marker() == "o"]
+    plots.draw_estimates(SCORES, ax, plots.Scale("recall"), at="label", hue="category", upright=False)
     # two estimates, of which one has an interval; the null one is said in words
-    assert [float(p.get_xdata()[0]) for p in points] == [0.2, 0.9]  # type: ignore[index, arg-type]
-    assert len(ax.lines) == 3
-    assert to_hex(points[0].get_color()) == ig.CATEGORIES["physical"].color.lower()
-    assert {"10", "0", "12", " no verdict"} <= {t.get_text() for t in ax.texts}
+    assert sorted(tuple(o) for o in _dots(ax)[0].get_offsets()) == [(0.2, 0), (0.9, 2)]
+    ranges = [c for c in ax.collections if isinstance(c, LineCollection)]
+    assert [s.tolist() for s in ranges[0].get_segments()] == [[[0.1, 0.0], [0.3, 0.0]]]
+    assert to_hex(_dots(ax)[0].get_facecolors()[0]) == ig.CATEGORIES["physical"].color.lower()
+    assert {"10", "0", "12", "no verdict"} <= {t.get_text() for t in ax.texts}
     assert [t.get_text() for t in ax.get_yticklabels()] == ["one", "two", "three"]
 
 
-def test_points_leave_out_null_estimates() -> None:
+def test_marks_at_the_end_of_an_axis_are_whole_and_null_estimates_left_out() -> None:
+    zero = SCORES.with_columns(estimate=pl.Series([0.0, None, 0.9]), low=pl.lit(0.0), high=pl.lit(1.0))
     _, ax = plots.figure()
-    plots.draw_points(SCORES, ax, x="condition", hue="model", order=["direct", "oracle"], ylabel="recall")
-    assert sum(line.get_marker() in "os^D" for line in ax.lines) == 2
-    legend = ax.get_legend()
-    assert legend is not None
-    assert [t.get_text() for t in legend.get_texts()] == ["offline/priors"]
+    scale = plots.Scale("recall")
+    plots.draw_estimates(zero, ax, scale, at="condition", hue="model", order=["direct", "oracle"])
+    assert ax.get_ylim() == (0, 1)
+    assert len(_dots(ax)[0].get_offsets()) == 2
+    assert not any(c.get_clip_on() for c in ax.collections)
+    assert {t.get_text() for t in ax.texts} == {"offline/priors"}  # the other has nothing to name
+    two = zero.with_columns(estimate=pl.Series([0.0, 0.5, 0.9]))
+    plots.draw_estimates(two, ax, scale, at="condition", hue="model", order=["direct", "oracle"])
+    assert {"offline/priors", "offline/ocr-rules"} <= {t.get_text() for t in ax.texts}
+    assert ax.get_legend() is None
+
+
+def test_names_at_the_edge_never_overlap() -> None:
+    places = spread([0.5, 0.5, 0.52, 0.9, 0.1], 0.1)
+    ordered = sorted(places)
+    assert all(b - a >= 0.1 - 1e-9 for a, b in itertools.pairwise(ordered))
+    assert places[3:] == [0.9, 0.1]  # far ones stay where they are
+
+
+def test_conditions_are_not_joined_by_lines() -> None:
+    """Conditions have no order: a line between them would claim one."""
+    _, ax = plots.figure()
+    plots.draw_estimates(SCORES, ax, plots.Scale("recall"), at="condition", hue="category")
+    assert not ax.lines
+
+
+def test_a_rate_starts_at_zero_however_high_it_lies() -> None:
+    curve = pl.DataFrame({"x": [1, 2], "how": ["a", "a"], "estimate": [0.97, 1.0]})
+    _, ax = plots.figure()
+    plots.draw_curves(curve, ax, plots.Scale("power"), x="x", hue="how", xlabel="n")
+    assert ax.get_ylim() == (0, 1)
+
+
+def test_a_figure_shows_itself() -> None:
+    fig, ax = plots.figure(2, 2)
+    ax.plot([0, 1])
+    with Image.open(io.BytesIO(fig._repr_png_())) as picture:  # type: ignore[attr-defined]
+        assert picture.width > 100
+
+
+def test_the_theme_is_seaborns() -> None:
+    import seaborn as sns
+
+    fig, ax = plots.figure(2, 2)
+    assert plots.theme()["axes.axisbelow"] == sns.axes_style("ticks")["axes.axisbelow"]
+    assert not ax.spines["top"].get_visible()
+    assert to_hex(fig.get_facecolor()) == "#ffffff"
 
 
 def test_grid_tells_found_missed_and_missing_apart_by_sign() -> None:
@@ -68,17 +122,14 @@ def test_case_figures_mark_every_region(case: ig.Case, tmp_path: Path) -> None:
     assert "image not found here" in {t.get_text() for ax in sheet.axes for t in ax.texts}
 
 
-def test_numbered_marks_are_signs_and_no_dollars() -> None:
-    """The path of a sign as mathematics has other points than one with its dollar signs."""
-    from icgkit.report.plots.style import sign_marker
-    from matplotlib.markers import MarkerStyle
-
-    import icgkit as ig
-
-    with_formula = MarkerStyle("$7$").get_path().vertices
-    _fig, ax = ig.plots.figure(2, 2)
-    (line,) = ax.plot([0], [0], marker=sign_marker("7"))
-    assert line._marker.get_path().vertices.tolist() == with_formula.tolist()
-    ig.plots.draw_marks(ax, [ig.plots.Mark((0, 0, 1, 1), "E", "red", "-")], 10)
-    bold = MarkerStyle(r"$\mathbf{E}$").get_path().vertices
-    assert len(ax.collections[-1].get_paths()[0].vertices) == len(bold)
+def test_badges_lie_beside_what_they_mark() -> None:
+    boxes = [(10, 10, 60, 20), (10, 22, 60, 32), (70, 10, 90, 30), (0, 0, 100, 100)]
+    places = badge_places(boxes, 3, (100, 100))
+    for k, (x, y) in enumerate(places):
+        assert min(x, y) >= 3
+        assert max(x, y) <= 97
+        for box in boxes[:3]:
+            near_x, near_y = leader(box, (x, y))
+            assert math.hypot(near_x - x, near_y - y) >= 3, (k, box)
+    gaps = [math.dist(a, b) for a, b in itertools.combinations(places, 2)]
+    assert min(gaps) >= 6

@@ -119,11 +119,11 @@ DRAW = """
 import sys, hashlib
 import polars as pl
 import icgkit as ig
-from icgkit.pictures import render
+from icgkit.report.render import render
 fig, ax = ig.plots.figure(4, 3)
 frame = pl.DataFrame({"x": [1, 2, 1, 2], "m": ["a", "a", "price $5 to $7"] * 1 + ["price $5 to $7"],
     "estimate": [0.1, 0.2, 0.3, 0.4], "low": [0.0, 0.1, 0.2, 0.3], "high": [0.2, 0.3, 0.4, 0.5]})
-ig.plots.draw_curves(frame, ax, x="x", hue="m", xlabel="$x$ and $", ylabel="y")
+ig.plots.draw_curves(frame, ax, ig.plots.Scale("y", "number"), x="x", hue="m", xlabel="$x$ and $")
 files = render(fig)
 print(hashlib.sha256(files[".png"] + files[".svg"]).hexdigest())
 """

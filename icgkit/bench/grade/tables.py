@@ -246,9 +246,9 @@ def draw_sheet(tasks: Sequence[Drawn]) -> Figure:
     """Draw one row a task: original, reference and edits, with what holds by construction below each."""
     from matplotlib.figure import Figure
 
-    from icgkit.report.plots import STYLE
+    from icgkit.report.plots import theme
 
-    with plain_style(**STYLE):
+    with plain_style(**theme()):
         figure = Figure(figsize=(11, 1.55 * len(tasks)), layout="constrained")
         axes = figure.subplots(len(tasks), len(EDIT_LABELS), squeeze=False)
         for place, (row, task) in enumerate(zip(axes, tasks, strict=True)):

@@ -1,13 +1,13 @@
-"""Marks for relations: odds ratios, curves, planes of two rates, ordinal levels."""
+"""Relations of two numbers: curves, and planes of two rates."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from icgkit.report.plots.style import COLORS, GRID, INK, MARKERS, category_legend, model_style, sign_marker
+from icgkit.report.plots.estimates import Scale
+from icgkit.report.plots.style import COLORS, INK, darker, hue_style, label_ends, say_nothing
 from icgkit.report.render import plain_style
-from icgkit.taxonomy import CATEGORIES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -15,164 +15,125 @@ if TYPE_CHECKING:
 
 
 @plain_style()
-def draw_forest(frame: pl.DataFrame, ax: Axes, *, label: str, xlabel: str, null: float = 1.0) -> Axes:
-    """Draw estimates with intervals on a log axis around `null` (odds ratios).
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        Columns `label`, `estimate`, `low`, `high`, all above 0.
-    """
-    rows = [r for r in frame.iter_rows(named=True) if r["estimate"] is not None]
-    for y, row in enumerate(rows):
-        if row["low"] is not None and row["high"] is not None:
-            ax.plot([row["low"], row["high"]], [y, y], color=INK, lw=1.6)
-        ax.plot(row["estimate"], y, "s", color=INK, ms=5)
-    ax.axvline(null, color="#777777", lw=1, ls="--")
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    ax.set_xscale("log")
-    low, high = ax.get_xlim()
-    ax.xaxis.set_major_locator(LogLocator(subs=(1,) if high > 2000 * low else (1, 2, 5)))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-    ax.xaxis.set_minor_formatter(NullFormatter())
-    ax.set_yticks(range(len(rows)), [str(r[label]) for r in rows])
-    ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.grid(axis="x", color=GRID, lw=0.7, which="both")
-    ax.set_axisbelow(True)
-    ax.set_xlabel(xlabel)
-    return ax
-
-
-@plain_style()
 def draw_curves(
-    frame: pl.DataFrame,
-    ax: Axes,
-    *,
-    x: str,
-    hue: str,
-    xlabel: str,
-    ylabel: str,
-    log: bool = False,
-    joined: bool = True,
+    frame: pl.DataFrame, ax: Axes, scale: Scale, *, x: str, hue: str, xlabel: str, log: bool = False
 ) -> Axes:
-    """Draw one line a value of `hue`, with a band where `low` and `high` are given.
+    """Draw one line a value of `hue`, named at its right end, with a band where `low` and `high` are given.
+
+    Later lines are thinner and dashed, so that one that lies on another is seen beside it.
 
     Parameters
     ----------
     frame : polars.DataFrame
         Columns `x`, `hue`, `estimate`, and perhaps `low` and `high`. A frame without them is said
         to hold nothing.
+    scale : Scale
+        The axis of the estimates.
+    xlabel : str
+        Quantity and unit of `x`.
     log : bool
         Whether the horizontal axis is logarithmic.
-    joined : bool
-        Whether points are joined by a line (with a band), or stand alone (with bars).
     """
+    import seaborn as sns
+
     ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
-    ax.grid(color=GRID, lw=0.7)
-    ax.set_axisbelow(True)
+    ax.grid(True, which="major")
     if frame.is_empty() or not {x, hue, "estimate"} <= set(frame.columns):
-        ax.text(
-            0.5, 0.5, "nothing to show in this cache", ha="center", color="#777777", transform=ax.transAxes
-        )
-        return ax
+        scale.set(ax.yaxis, ())
+        return say_nothing(ax)
+    ends = []
+    dashes = ["-", (0, (4, 2)), (0, (1, 1.5)), "-."]
     for i, (name,) in enumerate(frame.select(hue).unique(maintain_order=True).rows()):
-        part = frame.filter(frame[hue] == name).sort(x)
-        color, marker = COLORS[i % len(COLORS)], MARKERS[i % len(MARKERS)]
-        every = max(part.height // 10, 1) if joined else 1
-        ax.plot(
-            part[x],
-            part["estimate"],
-            marker + "-",
-            color=color,
-            ms=4,
-            lw=1.6,
-            label=str(name),
-            markevery=every,
-        )
+        part = frame.filter(frame[hue] == name).drop_nulls("estimate").sort(x)
+        color, marker, label = COLORS[i % len(COLORS)], hue_style("", i)[1], str(name)
         if {"low", "high"} <= set(part.columns) and part["low"].null_count() < part.height:
-            ax.fill_between(
-                part[x], part["low"].cast(float), part["high"].cast(float), color=color, alpha=0.15, lw=0
-            )
+            low, high = (part[c].cast(float) for c in ("low", "high"))
+            ax.fill_between(part[x], low, high, color=color, alpha=0.15, lw=0)
+        sns.lineplot(
+            x=part[x].to_numpy(), y=part["estimate"].to_numpy(), ax=ax, color=color, marker=marker, ms=6.5 - i,
+            mew=0, lw=max(3.4 - 1.4 * i, 1), ls=dashes[i % 4], errorbar=None, estimator=None, clip_on=False,
+            markevery=max(part.height // 10, 1), legend=False, zorder=2 + i / 10,
+        )  # fmt: skip
+        if part.height:
+            ends.append((part["estimate"][-1], label, color))
     if log:
-        from matplotlib.ticker import FuncFormatter
+        from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
         ax.set_xscale("log")
+        ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        ax.xaxis.set_minor_formatter(NullFormatter())
         ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-    ax.legend(fontsize=8, frameon=False)
+    scale.set(ax.yaxis, [1.0] if scale.kind == "rate" else ())
+    ax.set_xlabel(xlabel)
+    label_ends(ax, ends)
     return ax
 
 
 @plain_style()
 def draw_plane(
-    frame: pl.DataFrame, ax: Axes, *, x: str, y: str, hue: str, style: str, labels: Mapping[str, str]
+    frame: pl.DataFrame, ax: Axes, *, x: Scale, y: Scale, style: str, labels: Mapping[str, str]
 ) -> Axes:
-    """Draw one point a row on a plane of two rates; colour by `hue` (a model), filled or open by `style`.
+    """Draw one point a model and `style` on a plane of two rates, with its intervals, named beside it.
 
-    More than two styles are told apart by a number at each point.
+    Of two styles the first is a filled mark, the second a larger open one, so that both are seen where
+    they lie on one another; more are told apart by a number at each point.
 
     Parameters
     ----------
     frame : polars.DataFrame
-        Columns `x`, `y` (rates), `hue`, `style`.
+        Columns `model`, `style`, `x`, `y` (rates), and perhaps `x_low`, `x_high`, `y_low`, `y_high`.
     """
-    styles = frame[style].unique().sort().to_list()
-    numbered = len(styles) > 2
-    for name, kind, at_x, at_y in frame.select(hue, style, x, y).iter_rows():
-        color, marker = model_style(name)
-        fill = color if numbered or kind == styles[0] else "white"
-        ax.plot(at_x, at_y, marker, color=color, mfc=fill, ms=7, mew=1.6)
-        if numbered:
-            number = str(styles.index(kind) + 1)
-            ax.annotate(
-                number, (at_x, at_y), xytext=(5, 3), textcoords="offset points", size=6.5, color=color
-            )
-    ax.set_xlim(0, 1)
-    ax.set_ylim(0, 1)
-    ax.set_xlabel(f"{x.capitalize()} (0 to 1)")
-    ax.set_ylabel(f"{y.capitalize()} (0 to 1)")
-    ax.grid(color=GRID, lw=0.7)
-    ax.set_axisbelow(True)
+    import polars as pl
+    from matplotlib.lines import Line2D
+
+    for scale, axis, column in ((x, ax.xaxis, "x"), (y, ax.yaxis, "y")):
+        names = [c for c in (column, f"{column}_high") if c in frame.columns]
+        scale.set(axis, [v for c in names for v in frame[c].drop_nulls()])
     if not frame.height:
-        ax.text(0.5, 0.5, "nothing to show in this cache", ha="center", color="#777777")
+        return say_nothing(ax)
+    styles = [s for s in labels if s in set(frame[style])]
+    numbered = len(styles) > 2
+    for row in frame.iter_rows(named=True):
+        color, marker, _ = hue_style(row["model"])
+        for ends, place in ((("x_low", "x_high"), "y"), (("y_low", "y_high"), "x")):
+            span = [row.get(e) for e in ends]
+            if None not in span:
+                both = (span, [row[place]] * 2) if place == "y" else ([row[place]] * 2, span)
+                ax.plot(*both, color=color, lw=1.3, alpha=0.45, clip_on=False, zorder=2)
+        k = styles.index(row[style])
+        fill = color if numbered or k == 0 else "none"
+        ax.plot(
+            row["x"], row["y"], marker, color=color, mfc=fill, ms=5 if fill == color else 9.5, mew=0 if fill == color else 1.4,
+            clip_on=False, zorder=3,
+        )  # fmt: skip
+        if numbered:
+            ax.annotate(
+                str(k + 1),
+                (row["x"], row["y"]),
+                (4, 3),
+                textcoords="offset points",
+                size=7,
+                color=darker(color),
+            )
+    last = frame.sort("x").unique("model", keep="last", maintain_order=True)
+    label_ends(
+        ax,
+        [
+            (r["y"], r["model"], hue_style(r["model"])[0])
+            for r in last.select(pl.col("y", "model")).iter_rows(named=True)
+        ],
+    )
+    if numbered:
+        words = "   ".join(f"{i} {labels[s]}" for i, s in enumerate(styles, 1))
+        ax.set_title(words, size=7.5)
         return ax
-    for name in frame[hue].unique(maintain_order=True):
-        color, marker = model_style(name)
-        ax.plot([], [], marker, color=color, ms=7, mew=1.6, label=name)
-    for i, kind in enumerate(styles, 1):
-        shape: dict[str, Any] = (
-            {"marker": sign_marker(str(i)), "mew": 0.4} if numbered else {"marker": "o", "mew": 1.6}
-        )
-        fill = INK if numbered or i == 1 else "white"
-        ax.plot([], [], ls="", color=INK, mfc=fill, ms=6, label=labels.get(kind, kind), **shape)
-    ax.figure.legend(fontsize=7, frameon=False, loc="outside lower center", ncols=3 if numbered else 2)
+    shapes: tuple[dict[str, Any], ...] = (
+        {"mfc": INK, "ms": 5, "mew": 0},
+        {"mfc": "none", "ms": 9, "mew": 1.4},
+    )
+    keys = [
+        Line2D([], [], ls="", marker="o", color=INK, label=labels[s], **shape)
+        for s, shape in zip(styles, shapes, strict=False)
+    ]
+    ax.legend(handles=keys, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, fontsize=8, frameon=False)
     return ax
-
-
-@plain_style()
-def draw_levels(frame: pl.DataFrame, ax: Axes, *, x: str, xlabel: str, ylabel: str) -> Axes:
-    """Draw one point a subtype over an ordinal level, in category colours, and the mean of each level.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        Columns `x` (integer), `estimate`, `category`, `subtype`.
-    """
-    rows = frame.drop_nulls("estimate").sort(x, "estimate").iter_rows(named=True)
-    by_level: dict[int, list[dict[str, Any]]] = {}
-    for row in rows:
-        by_level.setdefault(row[x], []).append(row)
-    for level, members in by_level.items():
-        for k, row in enumerate(members):
-            at = level + (k - (len(members) - 1) / 2) * min(0.16, 0.7 / len(members))
-            ax.plot(at, row["estimate"], "o", color=CATEGORIES[row["category"]].color, ms=6)
-        mean = sum(r["estimate"] for r in members) / len(members)
-        ax.plot([level - 0.4, level + 0.4], [mean, mean], color=INK, lw=1.6)
-    ax.set_xticks(sorted(by_level))
-    ax.set_ylim(0, 1)
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
-    ax.grid(axis="y", color=GRID, lw=0.7)
-    ax.set_axisbelow(True)
-    return category_legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=5, fontsize=8)

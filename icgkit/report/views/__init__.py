@@ -1,5 +1,6 @@
 """Shapes of results that notebooks share; the numbers come from `icgkit.metrics`, nothing is computed here."""
 
+from icgkit.report.views.audit import KNOBS as KNOBS
 from icgkit.report.views.audit import audit_beside as audit_beside
 from icgkit.report.views.audit import audit_checks as audit_checks
 from icgkit.report.views.audit import box_fit as box_fit
@@ -22,6 +23,7 @@ from icgkit.report.views.inference import missing_rows as missing_rows
 from icgkit.report.views.inference import needed_rows as needed_rows
 from icgkit.report.views.inference import paired_tests as paired_tests
 from icgkit.report.views.inference import power_plan as power_plan
+from icgkit.report.views.inference import reference_text as reference_text
 from icgkit.report.views.inference import trend_text as trend_text
 from icgkit.report.views.inference import two_widths as two_widths
 from icgkit.report.views.inference import width_rows as width_rows
@@ -32,6 +34,7 @@ from icgkit.report.views.judges import judged_twice as judged_twice
 from icgkit.report.views.judges import three_judges as three_judges
 from icgkit.report.views.shapes import ALL as ALL
 from icgkit.report.views.shapes import CORE as CORE
+from icgkit.report.views.shapes import CORE_NOTE as CORE_NOTE
 from icgkit.report.views.shapes import UNGUIDED as UNGUIDED
 from icgkit.report.views.shapes import by_category as by_category
 from icgkit.report.views.shapes import category_labels as category_labels

@@ -104,6 +104,14 @@ def spread_cases(data: Dataset, *, n: int) -> list[Case]:
     return sorted(chosen, key=lambda c: (order[c.constraint_nodes[0].subtype], c.id))
 
 
+KNOBS = {
+    "indirectness": "level of indirectness (0 to 3)", "distractors": "distractors (number)",
+    "nodes of the case": "nodes of the case (number)", "distance": "distance to target (image diagonals)",
+    "salience": "salience (% of the image × contrast)",
+}  # fmt: skip
+"""What each knob is, with its unit."""
+
+
 def knob_bins(judgments: pl.DataFrame, data: Dataset) -> pl.DataFrame:
     """Return judgments once a knob, with its name and bin: knob, bin.
 
@@ -122,7 +130,7 @@ def knob_bins(judgments: pl.DataFrame, data: Dataset) -> pl.DataFrame:
         return judgments.head(0).with_columns(knob=pl.lit(""), bin=pl.lit(""))
     knobs = pl.DataFrame(rows)
     parts = []
-    for name in ("indirectness", "distractors", "nodes of the case", "distance", "salience"):
+    for name in KNOBS:
         if name not in knobs.columns:
             continue
         bins = _bins(knobs[name])

@@ -149,7 +149,7 @@ def pipeline_stages(run: Results) -> list[tuple[str, str, list[str]]]:
         ("Cases", "an image, an instruction and its ground-truth graph",
          [f"{run.dataset.name} {run.dataset.version}", f"{len(run.dataset)} cases", f"{nodes} nodes"]),
         ("Conditions", "what the model is told; seven in the main table", [labels[c] for c in CORE]),
-        ("Controls", "which part of the graph helps, form, planning", [", ".join(rest[i : i + 2]) for i in range(0, len(rest), 2)]),
+        ("Controls", "which part of the graph helps, form, planning", rest),
         ("Models", "answer from the same message and image bytes", [short_model(m) for m in run.models()]),
         ("Judges", "region, update and reason of each node: found is all three", [short_model(j) for j in run.judges]),
         ("Measures", "each with its n and interval", ["macro recall", "micro recall", "Δ ICG-O − Direct", "agreement", "odds ratios"]),

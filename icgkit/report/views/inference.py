@@ -54,6 +54,18 @@ def crossed_forest(fit: Crossed) -> pl.DataFrame:
     return rows.select("label", pl.col("estimate", "low", "high").exp())
 
 
+def reference_text(terms: pl.DataFrame, judgments: pl.DataFrame) -> str:
+    """Return which model and condition the odds ratios of a fit are against: those that no term of it names."""
+    from icgkit.report.views.shapes import condition_labels, short_model
+
+    labels = condition_labels()
+    named = {v for value in terms["value"].drop_nulls() for v in value.split(", ")}
+    left = [
+        next((v for v in judgments[c].unique().sort() if v not in named), "") for c in ("condition", "model")
+    ]
+    return " and ".join(labels.get(v, short_model(v)) for v in left if v) or "the references"
+
+
 def interaction_text(fit: Crossed) -> str:
     """Return the test of model x condition in words, for a caption."""
     row = fit.fit.row(0, named=True)

@@ -16,6 +16,11 @@ CORE = ("direct", "cot", "icg_self", "nl_self", "signal_guided", "taxonomy_only"
 """The seven conditions of the main table."""
 UNGUIDED = CORE[:5]
 """Those among which the main table marks the best: neither checklist nor graph."""
+CORE_NOTE = (
+    "SG: signal-guided, a list of signals to look for; Tax.: the taxonomy as a checklist; ICG-O: the oracle, the graph "
+    "itself. Bold: best of the five conditions told neither checklist nor graph, by model."
+)
+"""What the main table's short heads and bold cells mean."""
 
 
 def condition_labels() -> dict[str, str]:

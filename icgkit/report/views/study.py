@@ -113,11 +113,10 @@ def subset_cases(run: Results, *, n: int, seed: int) -> list[str]:
 
 
 def plane(recall: pl.DataFrame, precision: pl.DataFrame) -> pl.DataFrame:
-    """Join recall and precision by model and condition: model, condition, recall, precision."""
-    both = recall.select("model", "condition", recall="estimate").join(
-        precision.select("model", "condition", precision="estimate"), on=["model", "condition"]
-    )
-    return both.drop_nulls().sort("model", "condition")
+    """Join recall (x) and precision (y) by model and condition, each with its interval: x, x_low, x_high, y, ..."""
+    x = recall.select("model", "condition", x="estimate", x_low="low", x_high="high")
+    y = precision.select("model", "condition", y="estimate", y_low="low", y_high="high")
+    return x.join(y, on=["model", "condition"]).drop_nulls(["x", "y"]).sort("model", "condition")
 
 
 def rho_text(rho: pl.DataFrame) -> str:
@@ -181,19 +180,15 @@ def level_means(subtypes: pl.DataFrame) -> pl.DataFrame:
 
 
 def ceiling(agreement: pl.DataFrame) -> pl.DataFrame:
-    """Return coefficients over the mean positive rate of two judges: coefficient, rate, estimate."""
+    """Return coefficients by condition, from the rarest "found" to the commonest: condition (with that share), coefficient, estimate."""
     import polars as pl
 
-    schema = {
-        "coefficient": pl.String,
-        "rate": pl.Float64,
-        "estimate": pl.Float64,
-        "low": pl.Float64,
-        "high": pl.Float64,
-    }
+    from icgkit.report.views.shapes import condition_labels
+
     if "kappa" not in agreement.columns:
-        return pl.DataFrame(schema=schema)
-    rate = ((pl.col("rate_a") + pl.col("rate_b")) / 2).alias("rate")
+        kinds = {"condition": pl.String, "coefficient": pl.String, "estimate": pl.Float64}
+        return pl.DataFrame(schema=kinds | {"low": pl.Float64, "high": pl.Float64})
+    rate = (pl.col("rate_a") + pl.col("rate_b")) / 2
     names = {
         "raw": "raw agreement",
         "kappa": "Cohen's κ",
@@ -201,13 +196,20 @@ def ceiling(agreement: pl.DataFrame) -> pl.DataFrame:
         "ac1": "Gwet's AC1",
         "alpha": "Krippendorff's α",
     }
+    rows = agreement.with_columns(rate=rate).drop_nulls("rate").sort("rate", "condition")
+    label = pl.concat_str(
+        pl.col("condition").replace(condition_labels()),
+        pl.lit("\n"),
+        (pl.col("rate") * 100).round(0).cast(pl.Int64),
+        pl.lit(" % found"),
+    )
     parts = [
-        agreement.select(
-            pl.lit(label).alias("coefficient"), rate, estimate=name, low=f"{name}_low", high=f"{name}_high"
+        rows.select(
+            label.alias("condition"), pl.lit(words).alias("coefficient"), estimate=name, low=f"{name}_low", high=f"{name}_high"
         )
-        for name, label in names.items()
-    ]
-    return pl.concat(parts).drop_nulls(["rate", "estimate"])
+        for name, words in names.items()
+    ]  # fmt: skip
+    return pl.concat(parts).drop_nulls("estimate")
 
 
 def labelled(frame: pl.DataFrame) -> pl.DataFrame:
