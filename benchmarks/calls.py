@@ -283,16 +283,17 @@ def whole_litellm(url: str, paths: list[Path]) -> float:
 
 def ours(url: str, paths: list[Path], straight: bool = True) -> float:
     """Calls made and recorded on disk, from messages that are there, as for the other ways."""
-    from icgkit.calls import opening as llm_open
-    from icgkit.calls import transports as llm_lanes
+    from icgkit.calls import transports
     from icgkit.calls.cache import Cache
+    from icgkit.calls.engine import complete_many
+    from icgkit.calls.keys import load_litellm
     from icgkit.calls.limits import Limits
-    from icgkit.calls.request import Request, complete_many
+    from icgkit.calls.request import Request
     from icgkit.prompts.conditions import build_messages
 
-    llm_lanes.load_litellm()
+    load_litellm()
     if not straight:
-        llm_open.OPENAI_FORM = frozenset()
+        transports.OPENAI_FORM = frozenset()
     params = {"temperature": 0, "max_tokens": 4096, "api_base": url}
     requests = [
         Request("openai/stub", build_messages(case, "direct"), params, tags={"case_id": case.id})
@@ -314,13 +315,13 @@ def ours_litellm(url: str, paths: list[Path]) -> float:
 
 def whole(url: str, paths: list[Path]) -> float:
     """Eliciting as `icgkit run` does it: images read, decoded, prepared, messages built, frame read."""
-    from icgkit.calls import transports as llm_lanes
     from icgkit.calls.cache import Cache
+    from icgkit.calls.keys import load_litellm
     from icgkit.calls.limits import Limits
     from icgkit.cases.dataset import Dataset
     from icgkit.study.plan import elicit
 
-    llm_lanes.load_litellm()
+    load_litellm()
     dataset = Dataset("stub", "1", "", "", paths[0].parent, tuple(make_cases(paths, len(paths))))
     params = {"temperature": 0, "max_tokens": 4096, "api_base": url}
     with tempfile.TemporaryDirectory() as folder:

@@ -26,8 +26,9 @@ CALLS, KILLS, FLIGHT = 400, 50, 8
 
 def work(url: str, folder: str) -> None:
     from icgkit.calls.cache import Cache
+    from icgkit.calls.engine import complete_many
     from icgkit.calls.limits import Limits
-    from icgkit.calls.request import Request, complete_many
+    from icgkit.calls.request import Request
 
     requests = [
         Request("hosted_vllm/m", [{"role": "user", "content": f"call {i}"}], {"api_base": url})
@@ -38,7 +39,7 @@ def work(url: str, folder: str) -> None:
 
 def main(seed: int) -> int:
     from icgkit.calls.cache import Cache
-    from icgkit.calls.transports import load_litellm
+    from icgkit.calls.keys import load_litellm
 
     load_litellm()
     rng = random.Random(seed)

@@ -15,9 +15,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from icgkit.calls.cache import Cache
+from icgkit.calls.engine import call_many
 from icgkit.calls.limits import Limits
 from icgkit.calls.prices import Price
-from icgkit.calls.request import Request, call_many
+from icgkit.calls.request import Request
 from icgkit.errors import CallError
 from tests.fault_server import State, serve
 

@@ -389,7 +389,7 @@ def judge_command(
     from dataclasses import replace
 
     from icgkit.calls.cache import Cache
-    from icgkit.calls.engine import together
+    from icgkit.calls.ledger import together
     from icgkit.calls.limits import Limits
     from icgkit.cases.dataset import load_dataset
     from icgkit.files import named_folder

@@ -3,7 +3,7 @@
     python -m icgforge.diagrams.tasks
 
 draws the tasks, lets the reference editors edit them, judges every edited picture with `offline/pixels`
-through `icgkit.calls.request`, and writes data/bench/grade: `data.json` (the tasks), one folder an editor and way
+through `icgkit.calls.engine`, and writes data/bench/grade: `data.json` (the tasks), one folder an editor and way
 of instructing with the three score files, `edits.csv` (every edit as the judge saw it, beside what holds
 by construction) and the packed calls. The pictures are drawn anew where they are needed.
 """
@@ -217,7 +217,7 @@ def make(out: str | Path, *, n: int = 3, seed: int = 42) -> None:
             name = editor.partition("/")[2]
             write_scores(of_editor(judged, editor, instruction, seed=seed), out / instruction / name)
     _edits(scores, tasks).write_csv(out / "edits.csv")
-    from icgkit.calls.packing import pack
+    from icgkit.calls.cache import pack
 
     pack(cache)
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from icgforge.mazes.solvers import refined_instruction
 from icgforge.synth.dataset import remake
 from icgkit.calls.cache import Cache
+from icgkit.calls.engine import complete_many
 from icgkit.calls.limits import Limits
-from icgkit.calls.request import Request, complete_many
+from icgkit.calls.request import Request
 from icgkit.cases import subset as sampling
 from icgkit.cases.case import Case
 from icgkit.cases.dataset import Dataset

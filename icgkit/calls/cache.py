@@ -20,20 +20,19 @@ import uuid
 import warnings
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
-from icgkit.calls.ledger import Ledger
+from icgkit.calls.ledger import Ledger, Summary
 from icgkit.errors import CacheError, SchemaError
-from icgkit.files import folder_of, open_file, read_parquet
+from icgkit.files import folder_of, open_file, read_file, read_parquet, replacing, sync_folder
 from icgkit.schemas import schema
+from icgkit.untrusted import json_value
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from icgkit.calls.engine import Summary
 
 STATUSES = ("ok", "truncated", "refused", "empty", "error")
 PACKED = "calls.parquet"
@@ -41,6 +40,10 @@ DAMAGED = "damaged.jsonl"
 """What packing found in the lines and could not read, kept byte for byte."""
 SYNC_SECONDS = 1.0
 """Longest time that a record waits for the disk."""
+BATCHES = "batches"
+"""Folder of what was submitted as batches."""
+LEVEL = 9
+"""Of zstd: 19 takes twenty times as long for a seventh less."""
 _LINE_LIMIT = 1 << 28
 _FILE_LIMIT = 1 << 40
 _NO_LOCKS = frozenset(
@@ -98,6 +101,19 @@ class Record:
         return (
             self.key, self.kind, self.dataset, self.case_id, self.condition, self.stage, self.subject, self.label
         )  # fmt: skip
+
+    @property
+    def why(self) -> str:
+        """Why there is no answer, in words; empty for `ok`."""
+        if self.status == "ok":
+            return ""
+        if self.status == "error":
+            return self.refusal or "error"
+        if self.status == "truncated":
+            return f"truncated: the reply stopped at its token limit ({self.finish_reason})"
+        if self.status == "refused":
+            return f"refused: {self.refusal or self.finish_reason}"
+        return f"empty: a reply without text (finish reason {self.finish_reason})"
 
 
 _NAMES = tuple(f.name for f in fields(Record))
@@ -567,9 +583,7 @@ class Cache:
                     raise _unwritable(self.folder, exc) from None
 
     def pack(self) -> Path:
-        """Fold everything into `calls.parquet`, see `icgkit.calls.packing`."""
-        from icgkit.calls.packing import pack
-
+        """Fold everything into `calls.parquet`, see `pack`."""
         with self._lock:
             return pack(self)
 
@@ -765,3 +779,201 @@ def statuses(records: Iterable[Record]) -> dict[str, int]:
     for record in records:
         counts[record.status] += 1
     return counts
+
+
+def submissions(folder: Path) -> list[Path]:
+    """Return the files of the batches in a cache folder that were submitted and not collected yet."""
+    return sorted((Path(folder) / BATCHES).glob("*.jsonl"))
+
+
+def submission(path: Path) -> list[dict[str, Any]]:
+    """Read one of them: a record without an answer for each call, then what is known of the batch.
+
+    Raises
+    ------
+    CacheError
+        If it is no such file.
+    """
+    text = read_file(path, error=CacheError).decode("utf-8", "replace")
+    lines = [json_value(x, path.name, error=CacheError) for x in text.split("\n") if x]
+    if not lines or not all(isinstance(line, dict) for line in lines):
+        raise CacheError(f"submission {path} is no list of calls", remedy="remove it if no batch is running")
+    return lines
+
+
+def pending(folder: Path) -> frozenset[str]:
+    """Return the keys of calls that a provider has as a batch; they are paid already."""
+    return frozenset(
+        str(line["key"]) for path in submissions(folder) for line in submission(path) if "key" in line
+    )
+
+
+def pack(cache: Cache) -> Path:
+    """Fold all records into `calls.parquet` and remove the JSONL files that went into it.
+
+    Nothing is removed before the new file has been read back whole and is on the disk. Lines that
+    cannot be read go to `damaged.jsonl`. Files that another live process writes to are left alone;
+    with nothing new, while another process packs, in a folder that cannot be written to or on a
+    file system without locks, where nobody can tell who is alive, nothing is done. The same
+    answers give the same bytes: rows are sorted, and the offline reference baselines carry no
+    times.
+
+    Raises
+    ------
+    CacheError
+        If the file that was written does not hold the records. The lines stay.
+    """
+    target = cache.folder / PACKED
+    cache.close()
+    if not _line_files(cache.folder):
+        return target
+    with ExitStack() as stack:
+        if not stack.enter_context(_alone(cache.folder)):
+            return target
+        _tidy(cache.folder)
+        done = [p for p in _line_files(cache.folder) if stack.enter_context(_idle(p))]
+        if not done:
+            return target
+        cache.refresh()
+        if any(p.stat().st_size for p in done):
+            lost = [row for p in done for row in _damaged(p)] + _damaged_rows(target)
+            _write(cache, [p.name for p in done])
+            if lost:
+                with open(cache.folder / DAMAGED, "ab") as stream:
+                    stream.writelines(lost)
+                    stream.flush()
+                    os.fsync(stream.fileno())
+        for path in done:
+            path.unlink(missing_ok=True)
+        sync_folder(cache.folder)
+    cache.refresh()
+    return target
+
+
+def _write(cache: Cache, names: list[str]) -> None:
+    """Write the packed file, read it back, and only then let it take its place."""
+    target = cache.folder / PACKED
+    frame = timeless(cache._gather([n for n in names if n in cache._files]))
+    marks, height = frame.hash_rows(), frame.height
+    with replacing(target, sync=True) as stream:
+        frame.write_parquet(
+            stream, compression="zstd", compression_level=LEVEL, statistics=False, row_group_size=1 << 17
+        )
+        del frame
+        stream.flush()
+        back, left_out = migrate(read_parquet(stream.name, error=CacheError))
+        if left_out.height or back.height != height or not back.hash_rows().equals(marks):
+            raise CacheError(
+                f"cache {cache.folder.name!r}: the packed file does not hold what was written",
+                remedy="its lines are kept; check the disk, then run again",
+            )
+
+
+def timeless(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return calls without the times of offline reference baselines, which mean nothing elsewhere."""
+    import polars as pl
+
+    offline = pl.col("model").str.starts_with("offline/")
+    return frame.with_columns(
+        pl.when(offline).then(None).otherwise(pl.col(c)).alias(c) for c in ("latency", "created")
+    )
+
+
+def merge(into: Cache, others: Iterable[Cache]) -> int:
+    """Bring the records of other caches into one, which is packed; return how many were new.
+
+    A record that the cache has for the same call and purpose is brought only if it is good and the
+    cache's is not. The other caches stay as they are.
+    """
+    brought = 0
+    for other in others:
+        if other.folder.resolve() == into.folder.resolve():
+            raise SchemaError("a cache cannot be merged into itself", got=str(other.folder))
+        have = {r.slot: r.status for r in into.records()}
+        for record in other.records():
+            status = have.get(record.slot)
+            if status is None or (record.status == "ok" and status != "ok"):
+                into.put(record)
+                brought += 1
+    into.pack()
+    return brought
+
+
+def _damaged(path: Path) -> Iterator[bytes]:
+    """Yield what `damaged.jsonl` keeps of a file: each line that cannot be read, and a torn end."""
+    number = end = 0
+    with open(path, "rb") as stream:
+        for line in _whole_lines(stream):
+            number += 1
+            end += len(line)
+            try:
+                _read(line)
+            except ValueError as exc:
+                if line.strip():
+                    yield _kept(path.name, number, str(exc), line[:-1])
+        stream.seek(end)
+        if torn := stream.read():
+            yield _kept(path.name, number + 1, "torn", torn)
+
+
+def _damaged_rows(path: Path) -> list[bytes]:
+    if not path.exists():
+        return []
+    _, left_out = migrate(read_parquet(path, error=CacheError))
+    rows = left_out.select(*schema("calls").columns).iter_rows(named=True)
+    return [_kept(PACKED, 0, "row", json.dumps(row).encode()) for row in rows]
+
+
+def _kept(file: str, number: int, why: str, line: bytes) -> bytes:
+    row = {"file": file, "line": number, "why": why, "bytes": line.decode("utf-8", "surrogateescape")}
+    return json.dumps(row).encode() + b"\n"
+
+
+def _tidy(folder: Path) -> None:
+    """Remove what killed processes left half made."""
+    for path in (*folder.glob(f".{PACKED}.*"), *folder.glob(".calls-*.jsonl.new")):
+        with suppress(OSError), open(path, "rb") as stream:
+            hold(stream.fileno())  # a file that is just being opened is held a moment later
+            path.unlink()
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[bool]:
+    """Hold the folder while packing; False if another process holds it, or nobody can."""
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        if not os.access(folder, os.W_OK):
+            warnings.warn(f"cache {folder.name!r} is read only: its lines are not packed", stacklevel=5)
+            yield False
+            return
+        try:
+            locked = hold(fd)
+        except BlockingIOError:
+            yield False
+            return
+        if not locked and os.name != "nt":
+            warnings.warn(
+                f"the file system of cache {folder.name!r} has no locks: its lines are not packed, for another "
+                "process may be writing; copy the folder to a local disk to pack it",
+                stacklevel=5,
+            )
+        yield locked or os.name == "nt"  # Windows removes no file that somebody has open
+    finally:
+        os.close(fd)
+
+
+@contextmanager
+def _idle(path: Path) -> Iterator[bool]:
+    """Say whether no process writes to a file, and keep it so."""
+    try:
+        stream: BinaryIO = open(path, "rb")  # noqa: SIM115
+    except FileNotFoundError:
+        yield False
+        return
+    with stream:
+        try:
+            hold(stream.fileno())
+        except OSError:
+            yield False
+            return
+        yield True

@@ -1,105 +1,244 @@
-"""The engine of a run: what is recorded is served, the rest is called within the limits."""
+"""Make calls: `complete` for one request, `complete_many` for many, recorded and replayed.
+
+What is recorded is served, the rest is called within the limits; a dead model is given up, Ctrl-C lets
+what is in flight be recorded.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import signal
+import sys
 import threading
 import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
-from icgkit.calls.cache import Cache, Record, relabel
-from icgkit.calls.failures import TOO_MANY, Failed, Health, Reasons, failed_inside
+from icgkit.calls.cache import Cache, Record, pending, relabel
+from icgkit.calls.ledger import Summary
 from icgkit.calls.limits import PATIENCE, Gate, Limits, Pace, limited_as, pause, wait_for
-from icgkit.calls.opening import open_lane
 from icgkit.calls.prices import Price, check_prices, count, price_of, tokens_in
-from icgkit.calls.progress import Progress
-from icgkit.calls.reply import pack_raw, read_reply
-from icgkit.calls.request import REDO, Addressed, Request, address, in_thread, miss, record_for
-from icgkit.calls.submitted import pending
-from icgkit.calls.transports import Lane
+from icgkit.calls.reply import PASSING, TOO_MANY, Failed, failed_inside, pack_raw, read_reply
+from icgkit.calls.request import REDO, Addressed, Request, address, provider_of, record_for
+from icgkit.calls.transports import Lane, check_models, open_lane
+from icgkit.calls.worker import OfflineLane, Pool
+from icgkit.errors import CacheMiss, CallError
 
 OnRecord = Callable[[int | None, Record], None]
 Job = tuple[int | None, Request | Addressed]
 _TICK = 0.25
 """Seconds between two looks at whether something has to be shown or stopped."""
+LEAST = 5
+"""Failures in a row before a model can be given up as dead."""
+WOUND_UP = "stopped; every answer that was in flight is recorded, run again to go on"
+GIVEN_UP = (
+    "given up: answers that were in flight are lost and may have been paid (spending.jsonl counts them); "
+    "everything before is recorded, run again to go on"
+)
 
 
 @dataclass
-class Summary:
-    """What a run did. `stopped` is None, "budget" or "interrupt".
+class Health:
+    """What is known of one model at one address in this run."""
 
-    `cost` is in US dollars and counts every attempt of this run, `estimated` the part of it that no
-    provider's count stands behind; `closed` says by model why no more of its calls were made;
-    `pending` counts calls that were left to a batch that the provider still has.
-    """
+    closed: str | None = None
+    """Why no further call of it is made, None while it is called."""
+    measured: bool = False
+    """Whether an attempt has ended, so that its size is known."""
+    probing: bool = False
+    """Whether a first attempt is under way."""
+    _bad: int = 0
+    _bad_since: float | None = None
+    _limited_since: float | None = None
 
-    total: int = 0
-    cached: int = 0
-    called: int = 0
-    cost: float = 0.0
-    estimated: float = 0.0
-    unpriced: int = 0
-    by_status: dict[str, int] = field(default_factory=dict)
-    stopped: str | None = None
-    seconds: float = 0.0
-    attempts: int = 0
-    flying: int = 0
-    """Calls in flight; after a run, those whose answers were given up."""
-    pending: int = 0
-    closed: dict[str, str] = field(default_factory=dict)
-    reasons: Reasons = field(default_factory=Reasons)
+    def answered(self) -> None:
+        """Note a sign of life."""
+        self._bad, self._bad_since, self._limited_since = 0, None, None
 
-    def failed(self) -> bool:
-        """Say whether there were errors, or models that could not be called to the end."""
-        return bool(self.closed or self.by_status.get("error"))
+    def failed(self, why: Failed, sent_at: float, dead_after: float, longest_wait: float) -> None:
+        """Note a failure, and close the model if it is for good or the server seems dead.
 
-    def lines(self) -> list[str]:
-        """Return the cost, what was given up, and the commonest reasons of missing answers, as lines."""
-        cost = f"cost ${self.cost:.4f} in {self.attempts:,d} attempts"
-        cost += f", ${self.estimated:.4f} of it estimated" if self.estimated else ""
-        cost += f", and {self.unpriced:,d} attempts without a known price" if self.unpriced else ""
-        lines = [cost]
-        for model, why in self.closed.items():
-            short = " ".join(why.split())[:300]
-            lines.append(f"{model} was given up, its further calls were not made: {short}")
-        if self.reasons.seen:
-            lines += ["calls without an answer, by reason:", *self.reasons.lines()]
-        if self.pending:
-            lines.append(
-                f"{self.pending:,d} calls were left out: a batch with them is still with the provider; "
-                "collect it with `icgkit run --batch`"
+        Parameters
+        ----------
+        why : Failed
+            The failure.
+        sent_at : float
+            `time.monotonic()` at which the attempt began.
+        dead_after, longest_wait : float
+            Seconds, see `Limits`.
+        """
+        now = time.monotonic()
+        if why.for_good:
+            self.closed = self.closed or str(why)
+        elif why.after is not None and why.after > longest_wait:
+            self.closed = self.closed or f"the server asks to wait {why.after:,.0f} s: {why}"
+        elif why.status == TOO_MANY:
+            self._bad, self._bad_since = 0, None
+            self._limited_since = sent_at if self._limited_since is None else self._limited_since
+            if now - self._limited_since >= longest_wait:
+                self.closed = f"nothing but too many requests for {now - self._limited_since:,.0f} s: {why}"
+        elif why.status is not None and why.status not in PASSING:
+            self.answered()
+        else:
+            self._bad += 1
+            self._bad_since = sent_at if self._bad_since is None else min(sent_at, self._bad_since)
+            if self._bad >= LEAST and now - self._bad_since >= dead_after:
+                self.closed = f"{self._bad} failures and no answer in {now - self._bad_since:,.0f} s: {why}"
+
+
+def _in_notebook() -> bool:
+    module = sys.modules.get("IPython")
+    shell = module.get_ipython() if module else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
+class Progress:
+    """Shows done, cached, failed, refused, cost and time left; at most about 100 log lines."""
+
+    def __init__(self, summary: Summary, *, show: bool = True) -> None:
+        self.summary, self._show = summary, show
+        self._kind = "notebook" if _in_notebook() else "terminal" if sys.stderr.isatty() else "log"
+        self._done = 0
+        self._started = self._last = time.monotonic()
+        self._shown_at = 0
+        self._every = 0.2
+        self._bar: Any = None
+        self._waiting = 0.0
+        self._why = ""
+        self._failed = self._shown_failed = 0
+        self._said_wait = 0.0
+        self._said_stop = False
+
+    def __enter__(self) -> Progress:
+        if self._show and self._kind == "terminal":
+            from tqdm import tqdm
+
+            self._bar = tqdm(
+                total=self.summary.total or None, unit="call", smoothing=0.05, dynamic_ncols=True
             )
-        return lines
+        elif self._show and self._kind == "notebook":
+            from IPython.display import display
+
+            self._bar = display({"text/plain": self.line()}, raw=True, display_id=True)
+        return self
+
+    def add(self, record: Record) -> None:
+        """Count one finished call."""
+        self._done += 1
+        counts = self.summary.by_status
+        counts[record.status] = counts.get(record.status, 0) + 1
+        self.summary.reasons.add(record)
+        if not self._show:
+            return
+        now = time.monotonic()
+        step = max(1, (self.summary.total or 0) // 50)
+        due = now - self._last >= self._every
+        if self._kind == "log":
+            due = due and (self._done - self._shown_at >= step)
+        if due:
+            self._last = now
+            self._emit()
+            if self._kind != "terminal":
+                # Wait ever longer where the total is unknown or the run is long.
+                self._every = min(300.0, max(self._every * 1.1, 1.0))
+
+    def failed(self, why: Exception) -> None:
+        """Note a failed attempt; it may be made again."""
+        self._failed += 1
+        self._why = " ".join(str(why).split())[:60]
+
+    def tick(self, waiting: float, stopping: bool) -> None:
+        """Show what goes on while no call ends: seconds of a pause that the server wants, a stop.
+
+        Parameters
+        ----------
+        waiting : float
+            Seconds until the next call may start, 0 if nothing is waited for.
+        stopping : bool
+            Whether the user has asked for the end.
+        """
+        self._waiting = waiting
+        if stopping and not self._said_stop:
+            self._said_stop = True
+            n = self.summary.flying
+            if n:
+                self.say(f"stopping: waiting for {n:,d} calls in flight; press Ctrl-C again to give them up")
+        if not self._show:
+            return
+        now = time.monotonic()
+        if self._kind == "log":
+            waits = waiting >= 5 and now - self._said_wait >= min(waiting, 60)
+            fails = self._failed > self._shown_failed and now - max(self._last, self._said_wait) >= 10
+            if waits or fails:
+                self._said_wait, self._shown_failed = now, self._failed
+                print(self.line(), file=sys.stderr, flush=True)
+        elif now - self._last >= 1.0:
+            self._last = now
+            self._emit()
+
+    def say(self, text: str) -> None:
+        """Show one line beside the progress, whether progress is shown or not."""
+        if self._bar is not None and self._kind == "terminal":
+            self._bar.write(text, file=sys.stderr)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+    def _emit(self) -> None:
+        if self._kind == "terminal" and self._bar is not None:
+            self._bar.n = self._done
+            self._bar.set_postfix_str(self._counts(), refresh=True)
+        elif self._kind == "notebook" and self._bar is not None:
+            self._bar.update({"text/plain": self.line()}, raw=True)
+        else:
+            print(self.line(), file=sys.stderr, flush=True)
+        self._shown_at = self._done
+
+    def _counts(self) -> str:
+        s = self.summary
+        parts = [f"cached {s.cached}"]
+        parts += [f"{name} {s.by_status[k]}" for k, name in _WORDS.items() if s.by_status.get(k)]
+        parts.append(f"${s.cost:.2f}" + ("+?" if s.unpriced else ""))
+        if s.flying:
+            parts.append(f"{s.flying} in flight")
+        if self._failed:
+            parts.append(f"{self._failed} attempts failed, last: {self._why}")
+        if self._waiting >= 1:
+            parts.append(f"waiting {self._waiting:.0f} s")
+        return ", ".join(parts)
+
+    def line(self) -> str:
+        """Return the state as one line."""
+        s = self.summary
+        seconds = time.monotonic() - self._started
+        made = self._done - s.cached
+        left = ""
+        if s.total and made and self._done < s.total:
+            left = f", about {_clock((s.total - self._done) * seconds / made)} left"
+        of = f"{self._done}/{s.total}" if s.total else str(self._done)
+        return f"{of} done ({self._counts()}), {_clock(seconds)}{left}"
+
+    def __exit__(self, *exc: object) -> None:
+        self._waiting = 0.0
+        if self._show and (self._shown_at < self._done or self._done == 0):
+            self._emit()
+        if self._bar is not None and self._kind == "terminal":
+            self._bar.close()
 
 
-def together(summaries: Sequence[Summary]) -> Summary:
-    """Return the sum of several runs."""
-    whole = Summary()
-    for s in summaries:
-        for name in (
-            "total",
-            "cached",
-            "called",
-            "cost",
-            "estimated",
-            "unpriced",
-            "seconds",
-            "attempts",
-            "pending",
-        ):
-            setattr(whole, name, getattr(whole, name) + getattr(s, name))
-        for status, n in s.by_status.items():
-            whole.by_status[status] = whole.by_status.get(status, 0) + n
-        whole.closed |= s.closed
-        whole.stopped = s.stopped or whole.stopped
-    whole.reasons = Reasons().merge(s.reasons for s in summaries)
-    return whole
+_WORDS = {"error": "failed", "refused": "refused", "truncated": "cut", "empty": "empty"}
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
 class _Provider:
@@ -195,8 +334,6 @@ class _Run:
             provider = self.provider(request.model)
             lane = open_lane(asked, provider.limits)
             if lane.provider == "offline":
-                from icgkit.calls.worker import OfflineLane, Pool
-
                 assert isinstance(lane, OfflineLane)
                 lanes = [t.lane for t in self.targets.values()]
                 lane.pool = (
@@ -533,6 +670,16 @@ def _purpose(asked: Addressed) -> dict[str, Any]:
     return {name: getattr(record, name) for name in names}
 
 
+def miss(request: Request, cache: Cache) -> CacheMiss:
+    """Build the error for a call that replay mode needs and the cache lacks."""
+    tags = request.tags
+    return CacheMiss(
+        f"no recorded answer of model {request.model!r} under condition {tags.get('condition', '?')!r} "
+        f"for case {tags.get('case_id', '?')!r} in cache {Path(cache.folder).name!r}",
+        remedy="record it with `icgkit run`, or check that images, templates and parameters are the same",
+    )
+
+
 def run_calls(
     streams: Sequence[Iterable[Job]],
     *,
@@ -571,3 +718,161 @@ def run_calls(
         return work(stop)
     result: Summary = in_thread(work)
     return result
+
+
+def complete(request: Request, *, cache: Cache, limits: Limits | None = None) -> Record:
+    """Make one call, or replay it.
+
+    Raises
+    ------
+    CacheMiss
+        In replay mode, if the call is not recorded.
+    CallError
+        If the model is unknown or its key is missing. A call that was made and failed is a
+        record with status `error`, not an exception.
+    """
+    return complete_many([request], cache=cache, limits=limits, progress=False)[0]
+
+
+def complete_many(
+    requests: Sequence[Request],
+    *,
+    cache: Cache,
+    limits: Limits | None = None,
+    progress: bool = True,
+    redo: Iterable[str] = REDO,
+) -> list[Record]:
+    """Make many calls at once, or replay them; records come in the order of the requests.
+
+    Works in a script, in a notebook cell and under papermill. Calls that are recorded with a
+    status in `redo` are made again. Ctrl-C lets what is in flight finish and be recorded.
+
+    Raises
+    ------
+    CacheMiss
+        In replay mode, for the first call that is not recorded.
+    CallError
+        Before any call: unknown model, missing key, parameter that the model rejects. After a
+        stop: if the budget was reached.
+    """
+    found, summary = call_many(requests, cache=cache, limits=limits, progress=progress, redo=redo)
+    missing = sum(record is None for record in found)
+    if missing:
+        why = [*summary.closed.values(), *(["a batch has them"] if summary.pending else [])]
+        why += [summary.stopped] if summary.stopped else []
+        raise CallError(
+            f"run stopped ({'; '.join(why)}): {missing} of {len(found)} calls not made",
+            remedy="run again to make the rest" + (", with a higher budget" * (summary.stopped == "budget")),
+        )
+    return [record for record in found if record is not None]
+
+
+def call_many(
+    requests: Sequence[Request],
+    *,
+    cache: Cache,
+    limits: Limits | None = None,
+    progress: bool = True,
+    redo: Iterable[str] = REDO,
+) -> tuple[list[Record | None], Summary]:
+    """Do what `complete_many` does, but give what there is if the run stops.
+
+    Returns
+    -------
+    tuple
+        Records in the order of the requests, None for a call that was not made, and the summary
+        of the run.
+
+    Raises
+    ------
+    CacheMiss, CallError
+        As `complete_many`, before the first call.
+    """
+    limits = limits or Limits()
+    addressed = [address(request) for request in requests]
+    if cache.mode == "record":
+        wanted = frozenset(redo)
+        todo = [a for a in addressed if cache.status(a.key) in (None, *wanted)]
+        check_models(todo)
+        check_prices([a.request.model for a in todo], limits.prices, budget=limits.budget)
+    found: list[Record | None] = [None] * len(requests)
+
+    def keep(index: int | None, record: Record) -> None:
+        if index is not None:
+            found[index] = record
+
+    summary = run_calls(
+        _by_provider(addressed), cache=cache, limits=limits, progress=progress, redo=redo, on_record=keep
+    )
+    return found, summary
+
+
+def _by_provider(addressed: Sequence[Addressed]) -> list[list[tuple[int | None, Request | Addressed]]]:
+    groups: dict[str, list[tuple[int | None, Request | Addressed]]] = {}
+    for index, asked in enumerate(addressed):
+        groups.setdefault(provider_of(asked.request.model), []).append((index, asked))
+    return list(groups.values())
+
+
+class Stop(threading.Event):
+    """Set when a run is to wind up; `now` when it is to let go of what is in flight."""
+
+    now = False
+
+
+def in_thread(work: Callable[[Stop], Any]) -> Any:
+    """Run `work(stop)` in a thread of its own, so that a running event loop does not matter.
+
+    Ctrl-C or SIGTERM sets `stop` and waits for the work to wind up; a second one gives up waiting.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After either; its text says what became of the calls in flight.
+    """
+    stop, finished = Stop(), threading.Event()
+    box: dict[str, Any] = {}
+
+    def target() -> None:
+        try:
+            box["value"] = work(stop)
+        except BaseException as exc:
+            box["error"] = exc
+        finally:
+            finished.set()
+
+    thread = threading.Thread(target=target, name="icgkit-calls", daemon=True)
+    thread.start()
+    interrupted = False
+    with _terminable():
+        while not finished.is_set():
+            try:  # not thread.join: in Python 3.11 an interrupted join takes the thread for ended
+                finished.wait(0.2)
+            except KeyboardInterrupt:
+                if interrupted:
+                    stop.now = True
+                    raise KeyboardInterrupt(GIVEN_UP) from None
+                interrupted = True
+                stop.set()
+    if interrupted:
+        raise KeyboardInterrupt(WOUND_UP)
+    if "error" in box:
+        raise box["error"]
+    return box["value"]
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does, where this thread may say so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)

@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import tomllib
+import warnings
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -324,3 +325,19 @@ def _refuse_in_address(model: str, address: str) -> None:
             f"model {model}: a query in the address, and addresses are recorded", got=", ".join(names) or "#",
             remedy="leave it out; a key goes into the variable that api_key_env names",
         )  # fmt: skip
+
+
+def load_litellm() -> Any:
+    """Import litellm with its bundled lists, without network, without chatter, without a `.env` of its own."""
+    if "litellm" not in sys.modules:
+        os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+        os.environ.setdefault("LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS", "True")
+        os.environ.setdefault("LITELLM_LOG", "ERROR")
+        os.environ["LITELLM_MODE"] = "PRODUCTION"  # else it reads `.env` of any parent directory
+    with warnings.catch_warnings():
+        # What its models and pydantic say to each other while they are imported is not for our user.
+        warnings.simplefilter("ignore")
+        import litellm
+    litellm.suppress_debug_info = True
+    litellm.drop_params = False
+    return litellm

@@ -4,6 +4,8 @@
 cost at most is held) and one when it has ended (what it did cost). Lines are written under a lock, so
 that a budget holds over all the processes that work on the same cache. What was held and never settled,
 because a process was killed, counts in full: it may have been paid.
+
+`Summary` and `Reasons` are the account of one run: what was called, what it cost, why answers are missing.
 """
 
 from __future__ import annotations
@@ -11,13 +13,15 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import socket
 import threading
 import time
 import uuid
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from icgkit.errors import CacheError
 
@@ -28,6 +32,7 @@ FILE = "spending.jsonl"
 _NO_LOCKS = frozenset(
     getattr(errno, name) for name in ("ENOSYS", "ENOLCK", "EOPNOTSUPP", "ENOTSUP") if hasattr(errno, name)
 )
+_VARIES = re.compile(r"\b(?=[\w-]*\d)[\w-]{6,}\b|\d+")
 _SLACK = 1e-9
 """Dollars by which sums of floats may differ."""
 _OPEN: set[str] = set()
@@ -350,3 +355,134 @@ def _alive(run: dict[str, Any] | None) -> bool:
     except OSError:
         return True
     return True
+
+
+class _Answered(Protocol):
+    """What is counted of a record, see `icgkit.calls.cache.Record`."""
+
+    @property
+    def model(self) -> str: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def case_id(self) -> str: ...
+    @property
+    def why(self) -> str: ...
+
+
+@dataclass
+class Reasons:
+    """Counts of why calls gave no answer, each with a case as example."""
+
+    seen: dict[tuple[str, str], tuple[int, str, str]] = field(default_factory=dict)
+
+    def add(self, record: _Answered) -> None:
+        """Count a record that is not `ok`."""
+        if record.status != "ok":
+            self.count(record.model, record.why, record.case_id)
+
+    def count(self, who: str, why: str, case_id: str, n: int = 1) -> None:
+        """Count a reason; what differs only in numbers and ids is one reason."""
+        key = (who, _VARIES.sub("#", why[:300]))
+        before, text, case = self.seen.get(key, (0, why, case_id))
+        self.seen[key] = (before + n, text, case)
+
+    def merge(self, others: Iterable[Reasons]) -> Reasons:
+        """Return the sum with others."""
+        whole = Reasons(dict(self.seen))
+        for other in others:
+            for (who, _), (n, text, case) in other.seen.items():
+                whole.count(who, text, case, n)
+        return whole
+
+    def union(self, other: Reasons) -> Reasons:
+        """Return what either counts; what both count is the same calls seen twice."""
+        whole = Reasons(dict(self.seen))
+        for key, entry in other.seen.items():
+            if entry[0] > whole.seen.get(key, (0, "", ""))[0]:
+                whole.seen[key] = entry
+        return whole
+
+    def lines(self, most: int = 3) -> list[str]:
+        """Return the commonest reasons as lines: count, model, reason, one case."""
+        ranked = sorted(self.seen.items(), key=lambda item: -item[1][0])
+        lines = []
+        for (who, _), (n, text, case) in ranked[:most]:
+            short = " ".join(text.split())
+            short = short if len(short) <= 200 else short[:197] + "..."
+            lines.append(f"  {n:,d} x {who}: {short}" + (f" (e.g. case {case})" if case else ""))
+        if (rest := sum(n for _, (n, _, _) in ranked[most:])) > 0:
+            lines.append(f"  {rest:,d} for other reasons")
+        return lines
+
+
+@dataclass
+class Summary:
+    """What a run did. `stopped` is None, "budget" or "interrupt".
+
+    `cost` is in US dollars and counts every attempt of this run, `estimated` the part of it that no
+    provider's count stands behind; `closed` says by model why no more of its calls were made;
+    `pending` counts calls that were left to a batch that the provider still has.
+    """
+
+    total: int = 0
+    cached: int = 0
+    called: int = 0
+    cost: float = 0.0
+    estimated: float = 0.0
+    unpriced: int = 0
+    by_status: dict[str, int] = field(default_factory=dict)
+    stopped: str | None = None
+    seconds: float = 0.0
+    attempts: int = 0
+    flying: int = 0
+    """Calls in flight; after a run, those whose answers were given up."""
+    pending: int = 0
+    closed: dict[str, str] = field(default_factory=dict)
+    reasons: Reasons = field(default_factory=Reasons)
+
+    def failed(self) -> bool:
+        """Say whether there were errors, or models that could not be called to the end."""
+        return bool(self.closed or self.by_status.get("error"))
+
+    def lines(self) -> list[str]:
+        """Return the cost, what was given up, and the commonest reasons of missing answers, as lines."""
+        cost = f"cost ${self.cost:.4f} in {self.attempts:,d} attempts"
+        cost += f", ${self.estimated:.4f} of it estimated" if self.estimated else ""
+        cost += f", and {self.unpriced:,d} attempts without a known price" if self.unpriced else ""
+        lines = [cost]
+        for model, why in self.closed.items():
+            short = " ".join(why.split())[:300]
+            lines.append(f"{model} was given up, its further calls were not made: {short}")
+        if self.reasons.seen:
+            lines += ["calls without an answer, by reason:", *self.reasons.lines()]
+        if self.pending:
+            lines.append(
+                f"{self.pending:,d} calls were left out: a batch with them is still with the provider; "
+                "collect it with `icgkit run --batch`"
+            )
+        return lines
+
+
+def together(summaries: Sequence[Summary]) -> Summary:
+    """Return the sum of several runs."""
+    whole = Summary()
+    for s in summaries:
+        for name in (
+            "total",
+            "cached",
+            "called",
+            "cost",
+            "estimated",
+            "unpriced",
+            "seconds",
+            "attempts",
+            "pending",
+        ):
+            setattr(whole, name, getattr(whole, name) + getattr(s, name))
+        for status, n in s.by_status.items():
+            whole.by_status[status] = whole.by_status.get(status, 0) + n
+        whole.closed |= s.closed
+        whole.stopped = s.stopped or whole.stopped
+    whole.reasons = Reasons().merge(s.reasons for s in summaries)
+    return whole

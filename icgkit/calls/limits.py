@@ -10,12 +10,11 @@ from dataclasses import dataclass, field, fields, replace
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from icgkit.calls.keys import load_litellm
+from icgkit.calls.prices import Price
 from icgkit.errors import SchemaError, UnknownName
-
-if TYPE_CHECKING:
-    from icgkit.calls.prices import Price
 
 WHOLE = ("concurrency", "retries")
 MAY_BE_ZERO = ("retries", "backoff", "budget")
@@ -121,8 +120,6 @@ def limited_as(model: str) -> str:
     """Return the provider whose limits hold for a model; a bare name is looked up in litellm."""
     if "/" in model:
         return model.split("/", 1)[0]
-    from icgkit.calls.transports import load_litellm
-
     try:
         return str(load_litellm().get_llm_provider(model)[1])
     except Exception:  # a name that litellm does not know is refused elsewhere, with the reason

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from icgkit.calls.request import provider_of, sent_params
+from icgkit.calls.keys import load_litellm
+from icgkit.calls.request import Addressed, provider_of, sent_params
 from icgkit.errors import CallError
-
-if TYPE_CHECKING:
-    from icgkit.calls.request import Addressed
 
 IMAGE_TOKENS = 1100
 """Tokens assumed for an image where litellm has no rule for the model; what a provider counts corrects it."""
@@ -137,8 +135,6 @@ def batch_price_of(model: str, prices: Mapping[str, Price] | None = None) -> Pri
 def _listed(model: str, kind: str) -> Price:
     if model.startswith("offline/"):
         return FREE
-    from icgkit.calls.transports import load_litellm
-
     litellm = load_litellm()
     try:
         info = litellm.get_model_info(model)
@@ -197,8 +193,6 @@ def _image_tokens(model: str, url: str) -> int:
     known = _counted.get((model, sha)) if sha else None
     if known is not None:
         return known
-    from icgkit.calls.transports import load_litellm
-
     load_litellm()
     from litellm.constants import DEFAULT_IMAGE_TOKEN_COUNT
     from litellm.litellm_core_utils.token_counter import estimate_image_tokens

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,6 +28,21 @@ FILTERED = frozenset({
     "data_inspection_failed", "datainspectionfailed", "language",
 })  # fmt: skip
 """Finish reasons, and codes of errors, that mean: not this prompt, or not this answer."""
+PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+"""HTTP statuses after which the same call may succeed."""
+FOR_GOOD = frozenset({401, 402, 403, 404})
+"""HTTP statuses that every further call of the same model would get."""
+TOO_MANY = 429
+_NO_MONEY = re.compile(
+    r"insufficient[_ ](quota|balance|credits?|funds)|exceeded your current quota|credit balance is too low"
+    r"|billing[_ ](hard[_ ]limit|not[_ ]active)|payment required|out of credits",
+    re.I,
+)
+_NO_KEY = re.compile(r"invalid[_ ]api[_ ]key|incorrect api key|api key not valid|api_key_invalid", re.I)
+_NO_HOST = re.compile(
+    r"name or service not known|nodename nor servname|getaddrinfo failed|no address associated", re.I
+)
+_THIS_PROMPT = re.compile(r"moderation|flagged|content[_ ](policy|filter|management)|safety", re.I)
 _CALLS = ("tool_calls", "function_call", "tool_use", "tool_call")
 _SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")
 _PLACEHOLDER = "$text"
@@ -246,3 +262,71 @@ def unpack_raw(raw: str, text: str | None) -> dict[str, Any]:
         if message.get("content") == _PLACEHOLDER:
             message["content"] = text
     return data
+
+
+class Failed(Exception):
+    """One attempt that gave no reply.
+
+    Parameters
+    ----------
+    what : str
+        What happened; keys in it are masked.
+    passing : bool
+        Whether the same call may succeed later.
+    after : float, optional
+        Seconds that the server asks to wait.
+    status : int, optional
+        HTTP status.
+    reached : bool
+        Whether the server may have worked on it (and will bill it); no if it refused the
+        connection or answered with an error status.
+    refused : bool
+        Whether a content filter turned the prompt down: an answer of its kind, and no failure.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        passing: bool,
+        after: float | None = None,
+        status: int | None = None,
+        reached: bool = False,
+        refused: bool = False,
+    ) -> None:
+        super().__init__(mask(what)[:2000])
+        self.after, self.status, self.reached, self.refused = after, status, reached, refused
+        self.for_good = not refused and for_good(status, what)
+        self.passing = passing and not self.for_good and not refused
+
+
+def for_good(status: int | None, text: str) -> bool:
+    """Say whether every further call of the same model would fail in the same way.
+
+    Examples
+    --------
+    >>> for_good(401, "bad key"), for_good(429, "insufficient_quota"), for_good(429, "slow down")
+    (True, True, False)
+    >>> for_good(403, "input flagged by moderation")
+    False
+    """
+    if status is None:
+        return bool(_NO_HOST.search(text))
+    if status == 403 and _THIS_PROMPT.search(text):
+        return False
+    if status in FOR_GOOD:
+        return True
+    return status in (400, TOO_MANY) and bool(_NO_MONEY.search(text) or _NO_KEY.search(text))
+
+
+def failed_inside(raw: dict[str, Any]) -> Failed | None:
+    """Return the failure that a reply with HTTP status 200 tells of in its `error`, None without one."""
+    error = error_in(raw)
+    if not error:
+        return None
+    code = error.get("code") if isinstance(error, dict) else None
+    status = code if isinstance(code, int) and not isinstance(code, bool) else None
+    if isinstance(code, str) and code.isdigit() and len(code) == 3:
+        status = int(code)
+    text = json.dumps(error, default=str)
+    return Failed(text, passing=status is None or status in PASSING, status=status)

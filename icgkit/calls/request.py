@@ -1,4 +1,4 @@
-"""Call models: `complete` for one request, `complete_many` for many, recorded and replayed.
+"""What is asked of a model: the request, and the hash that it is recorded and replayed by.
 
 A request is addressed by the hash of what is sent: model, messages (images by the hash of their
 bytes), all parameters, endpoint, sample index. How fast and how often it is sent (limits, time-outs,
@@ -12,23 +12,15 @@ import hashlib
 import json
 import os
 import re
-import signal
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from icgkit.calls.cache import Cache, Record, canonical
-from icgkit.calls.keys import address_names, mask_keys
-from icgkit.calls.limits import Limits
+from icgkit.calls.cache import Record, canonical
+from icgkit.calls.keys import address_names, load_litellm, mask_keys
 from icgkit.cases.images import DataURL, data_url
-from icgkit.errors import CacheMiss, CallError
-
-if TYPE_CHECKING:
-    from icgkit.calls.engine import Summary
+from icgkit.errors import CallError
 
 TRANSPORT = ("api_key", "api_key_env", "headers_env", "timeout", "num_retries", "max_retries")
 """Parameters that do not change what is asked, and never enter a key or a record."""
@@ -39,11 +31,6 @@ UNSET = "unset"
 _TAGS = (
     "kind", "dataset", "case_id", "condition", "stage", "subject", "subject_model", "template_sha256", "label",
 )  # fmt: skip
-WOUND_UP = "stopped; every answer that was in flight is recorded, run again to go on"
-GIVEN_UP = (
-    "given up: answers that were in flight are lost and may have been paid (spending.jsonl counts them); "
-    "everything before is recorded, run again to go on"
-)
 PIXEL = (
     "data:image/png;base64,"
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
@@ -165,8 +152,6 @@ def endpoint_of(model: str, params: Mapping[str, Any]) -> str | None:
 @lru_cache(maxsize=256)
 def _provider_of_bare(model: str) -> str:
     """Return the provider of a name without a slash; only where an address of OpenAI's is set, for it takes litellm."""
-    from icgkit.calls.transports import load_litellm
-
     try:
         return str(load_litellm().get_llm_provider(model)[1])
     except Exception:  # said by open_lane, with the reason
@@ -305,175 +290,3 @@ def record_for(asked: Addressed, **answer: Any) -> Record:
 def without_keys(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of an answer without the values of keys, which a server may have echoed."""
     return {k: mask_keys(v) if isinstance(v, str) else v for k, v in answer.items()}
-
-
-def miss(request: Request, cache: Cache) -> CacheMiss:
-    """Build the error for a call that replay mode needs and the cache lacks."""
-    tags = request.tags
-    return CacheMiss(
-        f"no recorded answer of model {request.model!r} under condition {tags.get('condition', '?')!r} "
-        f"for case {tags.get('case_id', '?')!r} in cache {Path(cache.folder).name!r}",
-        remedy="record it with `icgkit run`, or check that images, templates and parameters are the same",
-    )
-
-
-def complete(request: Request, *, cache: Cache, limits: Limits | None = None) -> Record:
-    """Make one call, or replay it.
-
-    Raises
-    ------
-    CacheMiss
-        In replay mode, if the call is not recorded.
-    CallError
-        If the model is unknown or its key is missing. A call that was made and failed is a
-        record with status `error`, not an exception.
-    """
-    return complete_many([request], cache=cache, limits=limits, progress=False)[0]
-
-
-def complete_many(
-    requests: Sequence[Request],
-    *,
-    cache: Cache,
-    limits: Limits | None = None,
-    progress: bool = True,
-    redo: Iterable[str] = REDO,
-) -> list[Record]:
-    """Make many calls at once, or replay them; records come in the order of the requests.
-
-    Works in a script, in a notebook cell and under papermill. Calls that are recorded with a
-    status in `redo` are made again. Ctrl-C lets what is in flight finish and be recorded.
-
-    Raises
-    ------
-    CacheMiss
-        In replay mode, for the first call that is not recorded.
-    CallError
-        Before any call: unknown model, missing key, parameter that the model rejects. After a
-        stop: if the budget was reached.
-    """
-    found, summary = call_many(requests, cache=cache, limits=limits, progress=progress, redo=redo)
-    missing = sum(record is None for record in found)
-    if missing:
-        why = [*summary.closed.values(), *(["a batch has them"] if summary.pending else [])]
-        why += [summary.stopped] if summary.stopped else []
-        raise CallError(
-            f"run stopped ({'; '.join(why)}): {missing} of {len(found)} calls not made",
-            remedy="run again to make the rest" + (", with a higher budget" * (summary.stopped == "budget")),
-        )
-    return [record for record in found if record is not None]
-
-
-def call_many(
-    requests: Sequence[Request],
-    *,
-    cache: Cache,
-    limits: Limits | None = None,
-    progress: bool = True,
-    redo: Iterable[str] = REDO,
-) -> tuple[list[Record | None], Summary]:
-    """Do what `complete_many` does, but give what there is if the run stops.
-
-    Returns
-    -------
-    tuple
-        Records in the order of the requests, None for a call that was not made, and the summary
-        of the run.
-
-    Raises
-    ------
-    CacheMiss, CallError
-        As `complete_many`, before the first call.
-    """
-    from icgkit.calls.engine import run_calls
-    from icgkit.calls.opening import check_models
-    from icgkit.calls.prices import check_prices
-
-    limits = limits or Limits()
-    addressed = [address(request) for request in requests]
-    if cache.mode == "record":
-        wanted = frozenset(redo)
-        todo = [a for a in addressed if cache.status(a.key) in (None, *wanted)]
-        check_models(todo)
-        check_prices([a.request.model for a in todo], limits.prices, budget=limits.budget)
-    found: list[Record | None] = [None] * len(requests)
-
-    def keep(index: int | None, record: Record) -> None:
-        if index is not None:
-            found[index] = record
-
-    summary = run_calls(
-        _by_provider(addressed), cache=cache, limits=limits, progress=progress, redo=redo, on_record=keep
-    )
-    return found, summary
-
-
-def _by_provider(addressed: Sequence[Addressed]) -> list[list[tuple[int | None, Request | Addressed]]]:
-    groups: dict[str, list[tuple[int | None, Request | Addressed]]] = {}
-    for index, asked in enumerate(addressed):
-        groups.setdefault(provider_of(asked.request.model), []).append((index, asked))
-    return list(groups.values())
-
-
-class Stop(threading.Event):
-    """Set when a run is to wind up; `now` when it is to let go of what is in flight."""
-
-    now = False
-
-
-def in_thread(work: Callable[[Stop], Any]) -> Any:
-    """Run `work(stop)` in a thread of its own, so that a running event loop does not matter.
-
-    Ctrl-C or SIGTERM sets `stop` and waits for the work to wind up; a second one gives up waiting.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        After either; its text says what became of the calls in flight.
-    """
-    stop, finished = Stop(), threading.Event()
-    box: dict[str, Any] = {}
-
-    def target() -> None:
-        try:
-            box["value"] = work(stop)
-        except BaseException as exc:
-            box["error"] = exc
-        finally:
-            finished.set()
-
-    thread = threading.Thread(target=target, name="icgkit-calls", daemon=True)
-    thread.start()
-    interrupted = False
-    with _terminable():
-        while not finished.is_set():
-            try:  # not thread.join: in Python 3.11 an interrupted join takes the thread for ended
-                finished.wait(0.2)
-            except KeyboardInterrupt:
-                if interrupted:
-                    stop.now = True
-                    raise KeyboardInterrupt(GIVEN_UP) from None
-                interrupted = True
-                stop.set()
-    if interrupted:
-        raise KeyboardInterrupt(WOUND_UP)
-    if "error" in box:
-        raise box["error"]
-    return box["value"]
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Let SIGTERM do what Ctrl-C does, where this thread may say so."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)

@@ -2,6 +2,10 @@
 
 All take an addressed request and give the reply as a dict in the OpenAI form, or raise `Failed`.
 Names, parameters, keys and prices are litellm's in each of them.
+
+Before the first call it is checked that each way can be walked. A request leaves only for an address that
+the user named (parameter `api_base`, or the provider's variable) or that is the provider's own; a key goes
+there and nowhere else.
 """
 
 from __future__ import annotations
@@ -9,16 +13,20 @@ from __future__ import annotations
 import io
 import json
 import os
-import sys
-import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
-from icgkit.calls.failures import PASSING, Failed
-from icgkit.calls.keys import is_cloud, known_keys
+from icgkit.calls import keys
+from icgkit.calls.keys import load_litellm
 from icgkit.calls.limits import Limits, retry_after
-from icgkit.calls.reply import filtered, read_stream
+from icgkit.calls.reply import PASSING, Failed, filtered, read_stream
+from icgkit.calls.request import PICTURE, PIXEL, Addressed, endpoint_of, image_sha, provider_of, sent_params
+from icgkit.calls.worker import OfflineLane
 from icgkit.cases.images import DataURL
 from icgkit.errors import CallError
 from icgkit.untrusted import json_value
@@ -26,13 +34,51 @@ from icgkit.untrusted import json_value
 if TYPE_CHECKING:
     import aiohttp
 
-    from icgkit.calls.opening import Route
-    from icgkit.calls.request import Addressed
-
 OPENAI_FORM = frozenset(
     {"openai", "custom_openai", "hosted_vllm", "lm_studio", "litellm_proxy", "openai_like"}
 )
 """Providers whose messages go over the wire as they are."""
+
+
+OPENAI = "https://api.openai.com/v1"
+NO_KEY = "none"
+"""Sent to a server of one's own that asks for no key, so that litellm takes no other provider's."""
+_BY_BROWSER = ("chatgpt", "github_copilot")
+
+
+@dataclass(frozen=True)
+class Route:
+    """Where the calls of one model go, and what they carry; keys are named, not shown."""
+
+    model: str
+    """As asked."""
+    provider: str
+    sent_as: str
+    """Name of the model on the wire."""
+    address: str | None
+    """None for an address that only litellm knows."""
+    named: bool
+    """Whether the user named the address."""
+    key_name: str | None = None
+    """Variable whose value is sent as the key."""
+    key: str | None = field(default=None, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Secret headers, read from `variables`."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Header to the variable that holds it, as `headers_env` says."""
+    notes: tuple[str, ...] = ()
+    """What a reader should see before the first call."""
+    missing: str | None = None
+    """The key that is not there, with what to do about it."""
+
+    def text(self) -> str:
+        """Return one line: model, address, name of the key's variable."""
+        where = self.address or f"{self.provider}'s own address"
+        key = f"key from {self.key_name}" if self.key_name and not self.missing else "no key"
+        if self.missing:
+            key = f"NO KEY: {self.missing}"
+        more = "".join(f"; {header} from {name}" for header, name in self.variables.items())
+        return f"{self.model} -> {where} ({key}{more})"
 
 
 class Lane(Protocol):
@@ -49,22 +95,6 @@ class Lane(Protocol):
     async def close(self) -> None:
         """Free what the lane holds."""
         ...
-
-
-def load_litellm() -> Any:
-    """Import litellm with its bundled lists, without network, without chatter, without a `.env` of its own."""
-    if "litellm" not in sys.modules:
-        os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-        os.environ.setdefault("LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS", "True")
-        os.environ.setdefault("LITELLM_LOG", "ERROR")
-        os.environ["LITELLM_MODE"] = "PRODUCTION"  # else it reads `.env` of any parent directory
-    with warnings.catch_warnings():
-        # What its models and pydantic say to each other while they are imported is not for our user.
-        warnings.simplefilter("ignore")
-        import litellm
-    litellm.suppress_debug_info = True
-    litellm.drop_params = False
-    return litellm
 
 
 class StraightLane:
@@ -90,8 +120,6 @@ class StraightLane:
 
     def body(self, asked: Addressed) -> bytes:
         """Return the bytes to send; images go in as they are, unparsed."""
-        from icgkit.calls.request import image_sha
-
         data = (self._head + asked.skeleton + self._tail).encode()
         for url in asked.images:
             token = f'"url":"sha256:{image_sha(url)}"'.encode()
@@ -239,9 +267,9 @@ def sent_key(route: Route) -> str | None:
 
     Without one litellm takes OPENAI_API_KEY for many a server, so it is given a word instead.
     """
-    if is_cloud(route.provider) or route.key_name == "ANTHROPIC_AUTH_TOKEN":
+    if keys.is_cloud(route.provider) or route.key_name == "ANTHROPIC_AUTH_TOKEN":
         own = route.key_name in ("AZURE_API_KEY", "AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK")
-        return route.key if own or route.key_name not in known_keys() else None
+        return route.key if own or route.key_name not in keys.known_keys() else None
     return route.key or "none"
 
 
@@ -285,3 +313,284 @@ def failed(exc: Exception) -> Failed:
         status=None if name in ("Timeout", "APIConnectionError") else status,
         reached=name in ("Timeout", "APIConnectionError") and "refused" not in str(exc).lower(),
     )
+
+
+def route_of(asked: Addressed) -> Route:
+    """Work out where a request would go and which key it would carry, without sending anything.
+
+    Keys are read from `.env` first, see `icgkit.calls.keys.load_env`.
+
+    Raises
+    ------
+    CallError
+        For a model that litellm does not know, a server without an address, an address or a
+        parameter that holds a secret, a key that no header can carry.
+    """
+    name, params = asked.request.model, asked.request.params
+    keys.load_env(also=keys.named_variables(params))
+    keys.refuse_secrets(name, params, asked.endpoint)
+    if name.split("/")[0] in _BY_BROWSER:
+        raise CallError(f"model {name}: its provider signs in by browser, which icgkit does not do")
+    litellm = load_litellm()
+    key_name = params.get("api_key_env")
+    key = keys.read_key(str(key_name)) if key_name else None
+    missing = f"environment variable {key_name} is not set" if key_name and key is None else None
+    try:
+        sent_as, provider, found_key, base = litellm.get_llm_provider(
+            name, api_base=asked.endpoint, api_key=key
+        )
+    except Exception as exc:
+        raise CallError(
+            f"unknown model {name!r}",
+            got=keys.mask(str(exc).split("\n")[0][:200]),
+            remedy="see https://docs.litellm.ai/docs/providers; a server that speaks the OpenAI form is "
+            "openai/NAME with api_base",
+        ) from None
+    endpoint = asked.endpoint
+    if endpoint is None and "/" not in name and provider != "openai":
+        endpoint = endpoint_of(f"{provider}/{sent_as}", params)
+    address = endpoint or _own_address(name, provider, base or None)
+    if key_name is None:
+        key_name, key = _usual_key(provider)
+        if key is None and found_key and not keys.is_placeholder(found_key) and not keys.is_cloud(provider):
+            key = keys.keep(found_key)
+    if key is None and missing is None:
+        missing = _missing(litellm, name, provider, params, named=endpoint is not None)
+    headers, variables = {}, {str(h): str(v) for h, v in dict(params.get("headers_env") or {}).items()}
+    for header, variable in variables.items():
+        value = keys.read_secret(variable)
+        if value is None:
+            missing = missing or f"environment variable {variable} (header {header}) is not set"
+        else:
+            headers[header] = value
+    return Route(
+        name, provider, sent_as, address, endpoint is not None, key_name if key else None, key, headers,
+        variables, tuple(_notes(provider, endpoint, key_name if key else None, variables)), missing,
+    )  # fmt: skip
+
+
+def _own_address(name: str, provider: str, base: str | None) -> str | None:
+    """Return the provider's own address; a server of one's own has none, and nothing stands in for it."""
+    usual = keys.usual_address(provider)
+    local = base is not None and urlsplit(base).hostname in ("localhost", "127.0.0.1", "::1", "0.0.0.0")
+    if provider == "openai":
+        return OPENAI
+    azure = provider.startswith("azure")
+    if not (usual or local or azure) and (base or keys.has_address(provider) or keys.is_cloud(provider)):
+        return base
+    example = usual or base or ("https://RESOURCE.openai.azure.com" if azure else "https://HOST/v1")
+    raise CallError(
+        f"model {name}: {provider} has no address of its own, and none is given",
+        remedy=f'name it: models = [{{ name = "{name}", params = {{ api_base = "{example}" }} }}] in a study '
+        f"file, or set {keys.address_names(provider)[0]}={example}",
+    )
+
+
+def _usual_key(provider: str) -> tuple[str | None, str | None]:
+    """Return the first variable of a provider that holds a key, with the key."""
+    for name in keys.key_names(provider):
+        if (value := keys.read_key(name)) is not None:
+            return name, value
+    return None, None
+
+
+def _missing(
+    litellm: Any, model: str, provider: str, params: Mapping[str, Any], *, named: bool
+) -> str | None:
+    """Say what a provider needs to let one in and is not there; None if a call can be tried."""
+    if provider.startswith("azure") and provider != "azure_ai":
+        signs = ("azure_ad_token", "tenant_id", "client_id", "azure_scope", "azure_username")
+        variables = ("AZURE_AD_TOKEN", "AZURE_CLIENT_ID", "AZURE_USERNAME", "AZURE_FEDERATED_TOKEN_FILE",
+                     "AZURE_CREDENTIAL", "IDENTITY_ENDPOINT", "MSI_ENDPOINT")  # fmt: skip
+        other = any(params.get(n) for n in signs) or any(os.environ.get(n) for n in variables)
+        if not other and not getattr(litellm, "enable_azure_ad_token_refresh", False):
+            return "AZURE_API_KEY is not set, nor AZURE_AD_TOKEN, nor AZURE_CLIENT_ID with AZURE_TENANT_ID"
+        return None
+    if keys.is_cloud(provider) or named or keys.usual_address(provider):
+        return None  # a profile, a role, the machine itself; or a server that asks for no key
+    names = keys.key_names(provider)
+    return f"{names[0]} is not set" + (f" (nor {', '.join(names[1:])})" if names[1:] else "")
+
+
+def _notes(
+    provider: str, where: str | None, key_name: str | None, variables: Mapping[str, str]
+) -> Iterable[str]:
+    """Say what is unusual about who gets which key, and which package signing in needs."""
+    package = keys.needed_package(provider)
+    if package and not key_name and not _installed(package):
+        yield f"signing in at {provider} needs a package that is not installed: pip install {package}"
+    if key_name and key_name not in keys.key_names(provider):
+        yield f"the value of {key_name} is sent as the key to {where or provider}"
+    elif key_name and where and (provider == "openai" or keys.has_address(provider)):
+        host = urlsplit(where).hostname or ""
+        if host not in ("localhost", "127.0.0.1", "::1") and not host.endswith("api.openai.com"):
+            yield f"the key in {key_name} is sent to {where}, which is not {provider}'s own address"
+    for header, variable in variables.items():
+        yield f"the value of {variable} is sent as the header {header} to {where or provider}"
+
+
+def _installed(package: str) -> bool:
+    try:
+        return find_spec(package.replace("-", ".")) is not None
+    except ModuleNotFoundError:  # of the parent
+        return False
+
+
+def open_lane(asked: Addressed, limits: Limits, *, need_key: bool = True) -> Lane:
+    """Choose the way to a model and check that it can be walked.
+
+    Raises
+    ------
+    CallError
+        For a model that litellm does not know, a missing address or key, a parameter that it
+        rejects, an image that it would leave out.
+    """
+    request = asked.request
+    params = sent_params(request.params)
+    if provider_of(request.model) == "offline":
+        return OfflineLane(request.model, params)
+    route = route_of(asked)
+    if route.missing and need_key:
+        raise CallError(
+            f"model {request.model}: {route.missing}",
+            remedy="set it, put it into .env where you run icgkit, or name another variable as api_key_env",
+        )
+    litellm = load_litellm()
+    _one_whole_answer(params, request.model)
+    effective = _effective(litellm, route.sent_as, route.provider, params, request.model)
+    if params.get("stream"):
+        raise CallError(
+            f"model {request.model}: stream",
+            got=params["stream"],
+            remedy="leave it out: replies are read whole",
+        )
+    if route.provider in OPENAI_FORM and _plain(litellm, route.sent_as, route.provider):
+        if route.named and (route.address or "").endswith("/completions"):
+            raise CallError(
+                f"model {request.model}: api_base", got=route.address,
+                remedy="leave out what comes after /v1: /chat/completions is added",
+            )  # fmt: skip
+        return StraightLane(route, effective, limits)
+    if asked.images and _drops_images(route.sent_as, route.provider):
+        raise CallError(
+            f"model {request.model}: litellm leaves images out of what it sends to {route.provider}",
+            remedy="ask under conditions without an image, or, if the provider takes images in the OpenAI form, "
+            'as openai/NAME with its address as api_base and api_key_env = "..."',
+        )
+    return LitellmLane(route, params, limits)
+
+
+def _one_whole_answer(params: Mapping[str, Any], model: str) -> None:
+    """Refuse what makes several answers of one call: they would be paid, and all but one be lost."""
+    for name in ("n", "best_of", "candidate_count", "num_return_sequences"):
+        value = params.get(name, (params.get("extra_body") or {}).get(name))
+        if value not in (None, 1):
+            raise CallError(
+                f"model {model}: {name}: one answer is kept for each call",
+                got=value,
+                allowed="1",
+                remedy=f"leave {name} out and set samples in the study",
+            )
+
+
+def _plain(litellm: Any, model: str, provider: str) -> bool:
+    """Say whether litellm would send the messages unchanged to /chat/completions."""
+    if provider != "openai":
+        return True
+    if litellm.OpenAIOSeriesConfig().is_model_o_series_model(model=model):
+        return False
+    try:
+        return str(litellm.get_model_info(model, provider).get("mode") or "chat") == "chat"
+    except Exception:
+        return True
+
+
+@lru_cache(maxsize=64)
+def _drops_images(model: str, provider: str) -> bool:
+    """Say whether litellm would leave an image out: it is asked to build a request with one.
+
+    Its list of models with vision is no help: it lacks models that see (grok-4). What cannot be
+    built here (a provider with its own way) is given the benefit of the doubt.
+    """
+    from litellm.types.utils import LlmProviders
+    from litellm.utils import ProviderConfigManager
+
+    if keys.usual_address(provider):  # may ask the server about the model
+        return False
+    messages = deepcopy(PICTURE)  # some providers' code changes what it is given
+    try:
+        config: Any = ProviderConfigManager.get_provider_chat_config(
+            model=model, provider=LlmProviders(provider)
+        )
+        built = config.transform_request(
+            model=model, messages=messages, optional_params={}, litellm_params={}, headers={}
+        )
+    except Exception:
+        return False
+    text = built.decode("utf-8", "replace") if isinstance(built, bytes) else json.dumps(built, default=str)
+    return PIXEL.split(",")[1] not in text
+
+
+def _effective(litellm: Any, model: str, provider: str, params: dict[str, Any], name: str) -> dict[str, Any]:
+    """Map the parameters as litellm does for this model, without dropping any."""
+    from litellm.utils import get_optional_params
+
+    own = {k: v for k, v in params.items() if k in ("extra_body", "extra_headers")}
+    rest = {k: v for k, v in params.items() if k not in own}
+    try:
+        mapped = get_optional_params(model=model, custom_llm_provider=provider, drop_params=False, **rest)
+    except Exception as exc:
+        message = str(exc).removeprefix("litellm.UnsupportedParamsError: ").split(" To drop")[0]
+        raise CallError(
+            f"model {name} rejects a parameter: {message}",
+            got=params,
+            remedy="give this model other parameters in a study file, e.g. params = { temperature = 1 }, or "
+            'take one out: params = { temperature = "unset" }; icgkit judge takes judges from a file by --study',
+        ) from None
+    extra = {**(mapped.pop("extra_body", None) or {}), **(own.get("extra_body") or {})}
+    mapped.pop("stream", None)
+    if extra:
+        mapped["extra_body"] = extra
+    if own.get("extra_headers"):
+        mapped["extra_headers"] = own["extra_headers"]
+    return mapped
+
+
+def check_models(calls: Iterable[Addressed], *, need_keys: bool = True) -> list[Route]:
+    """Open a lane for each model and set of parameters, so that mistakes show before any call.
+
+    Parameters
+    ----------
+    need_keys : bool
+        False for a dry run: a key that is not there is said in the route, and is no error. Else
+        what is unusual about an address or a key is said once, on standard error.
+
+    Returns
+    -------
+    list of Route
+        Where each model's calls go, offline models left out.
+
+    Raises
+    ------
+    CallError
+        Listing every model that cannot be called, with the reason.
+    """
+    seen: dict[tuple[str, str], Addressed] = {}
+    for asked in calls:
+        name = (asked.request.model, json.dumps(dict(asked.request.params), sort_keys=True, default=str))
+        if name not in seen or (asked.images and not seen[name].images):
+            seen[name] = asked
+    wrong: list[str] = []
+    routes: list[Route] = []
+    for asked in seen.values():
+        try:
+            open_lane(asked, Limits(), need_key=need_keys)
+            if provider_of(asked.request.model) != "offline":
+                routes.append(route_of(asked))
+        except CallError as exc:
+            wrong.append(str(exc))
+    if wrong:
+        raise CallError("before the first call: " + " | ".join(dict.fromkeys(wrong)))
+    if need_keys:
+        keys.tell(f"{route.model}: {note}" for route in routes for note in route.notes)
+    return routes

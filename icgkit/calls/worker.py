@@ -15,14 +15,12 @@ import json
 import os
 import sys
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from icgkit.calls.transports import Failed
+from icgkit.calls.reply import Failed
+from icgkit.calls.request import Addressed
 from icgkit.errors import CallError
 from icgkit.files import bootstrap, python
-
-if TYPE_CHECKING:
-    from icgkit.calls.request import Addressed
 
 _LINE_LIMIT = 1 << 26
 

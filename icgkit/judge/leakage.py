@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icgkit.calls.cache import Cache
+from icgkit.calls.engine import complete_many
 from icgkit.calls.limits import Limits
-from icgkit.calls.request import Request, complete_many
+from icgkit.calls.request import Request
 from icgkit.cases.case import Case, Constraint
 from icgkit.cases.dataset import Dataset
 from icgkit.judge.nodes import as_model, judge_name

@@ -1,6 +1,6 @@
 """Let a judge mark responses: recall, precision, plans. Missing verdicts stay missing.
 
-A judge is any model that `icgkit.calls.request` can call, and one file in `templates/judges`. What it does
+A judge is any model that `icgkit.calls.engine` can call, and one file in `templates/judges`. What it does
 not answer, or answers twice, becomes a row with nulls and a status, after one more try.
 """
 
@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icgkit.calls.cache import Cache, Record
+from icgkit.calls.engine import call_many
 from icgkit.calls.limits import Limits
-from icgkit.calls.request import Request, call_many, merged
+from icgkit.calls.request import Request, merged
 from icgkit.cases.case import Case, Constraint
 from icgkit.cases.dataset import Dataset
 from icgkit.errors import SchemaError, UnknownName

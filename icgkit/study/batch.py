@@ -17,17 +17,14 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from icgkit.calls.cache import Cache, Record
-from icgkit.calls.failures import Reasons
-from icgkit.calls.keys import mask
-from icgkit.calls.ledger import Ledger
+from icgkit.calls.cache import BATCHES, Cache, Record, submission, submissions
+from icgkit.calls.keys import load_litellm, mask
+from icgkit.calls.ledger import Ledger, Reasons
 from icgkit.calls.limits import Limits
-from icgkit.calls.opening import check_models, open_lane
 from icgkit.calls.prices import batch_price_of, check_prices, price_of, tokens_in
 from icgkit.calls.reply import filtered, pack_raw, read_reply
 from icgkit.calls.request import Addressed, Request, address, endpoint_of, record_for, without_keys
-from icgkit.calls.submitted import FOLDER, files, lines
-from icgkit.calls.transports import StraightLane, load_litellm
+from icgkit.calls.transports import StraightLane, check_models, open_lane
 from icgkit.cases.images import check_all
 from icgkit.errors import CallError
 from icgkit.study.file import Study
@@ -235,7 +232,7 @@ def _parts(group: list[Addressed], lane: StraightLane) -> Iterator[list[tuple[Ad
 
 def _submit(part: list[tuple[Addressed, bytes]], lane: StraightLane, cache: Cache, held: str) -> None:
     litellm = load_litellm()
-    folder = cache.folder / FOLDER
+    folder = cache.folder / BATCHES
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{uuid.uuid4().hex[:12]}.jsonl"
     params = json.dumps(lane.params, sort_keys=True, default=str)
@@ -280,8 +277,8 @@ def collect(cache: Cache, ways: Ways, limits: Limits) -> Batches:
         For the prices.
     """
     told = Batches()
-    for path in files(cache.folder):
-        *stubs, last = lines(path)
+    for path in submissions(cache.folder):
+        *stubs, last = submission(path)
         if "batch" not in last:
             raise CallError(
                 f"submission {path.name} was cut off before the provider confirmed it",

@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from icgkit.calls.cache import Cache
-from icgkit.calls.failures import Reasons
+from icgkit.calls.cache import Cache, pending
+from icgkit.calls.ledger import Reasons
 from icgkit.calls.prices import Price, most_output, price_of, tokens_in
 from icgkit.calls.request import REDO, Addressed, Request, address
-from icgkit.calls.submitted import pending
 from icgkit.cases.dataset import by_label
 from icgkit.cases.images import check_ahead, check_all
 from icgkit.errors import IcgError, ImageError
@@ -20,7 +19,7 @@ from icgkit.study.plan import Plan, requests
 if TYPE_CHECKING:
     import polars as pl
 
-    from icgkit.calls.opening import Route
+    from icgkit.calls.transports import Route
 
 STEPS = {"adversarial": 2, "ocr_assisted": 2, "plan_nl_self": 2, "discover_verify": 3}
 """Calls of a response under the multi-step conditions."""

@@ -134,7 +134,7 @@ class LimitsEntry(_Part):
         used = set(used)
         for name in self.providers:
             if name not in used:
-                from icgkit.calls.transports import load_litellm
+                from icgkit.calls.keys import load_litellm
 
                 known = {str(getattr(p, "value", p)) for p in load_litellm().provider_list} | used
                 if name not in known:

@@ -20,8 +20,9 @@ from icgkit.schemas import schema
 if TYPE_CHECKING:
     import polars as pl
 
-    from icgkit.calls.engine import Job, Summary
-    from icgkit.calls.opening import Route
+    from icgkit.calls.engine import Job
+    from icgkit.calls.ledger import Summary
+    from icgkit.calls.transports import Route
     from icgkit.cases.dataset import Dataset
 
 _AHEAD = 8
@@ -335,9 +336,10 @@ def run_plan(
     `ready` is called once everything has been checked and before anything is sent or written, with
     the routes to the models that will be called.
     """
-    from icgkit.calls.engine import Summary, run_calls
-    from icgkit.calls.opening import check_models
+    from icgkit.calls.engine import run_calls
+    from icgkit.calls.ledger import Summary
     from icgkit.calls.prices import check_prices
+    from icgkit.calls.transports import check_models
     from icgkit.study.estimate import survey
 
     wanted = frozenset(redo)

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icgkit.calls.cache import Cache, Record
-from icgkit.calls.engine import Summary, together
+from icgkit.calls.engine import WOUND_UP
+from icgkit.calls.ledger import Summary, together
 from icgkit.calls.limits import Limits
 from icgkit.calls.prices import most_output
-from icgkit.calls.request import PICTURE, WOUND_UP, Addressed, Request, address
+from icgkit.calls.request import PICTURE, Addressed, Request, address
 from icgkit.cases.case import Case
 from icgkit.cases.dataset import Dataset, load_dataset
 from icgkit.cases.images import check_all
@@ -28,7 +29,7 @@ from icgkit.study.plan import Plan, different_names, responses, run_plan
 if TYPE_CHECKING:
     import polars as pl
 
-    from icgkit.calls.opening import Route
+    from icgkit.calls.transports import Route
 
 JUDGE_TOKENS = 1500
 """Tokens that a judge is shown beside the image: template, nodes and a typical response."""
@@ -182,7 +183,7 @@ def estimate(study: Study | str | Path | dict[str, Any], *, cache: Cache | None 
     ImageError, CallError
         As `run` would before its first call.
     """
-    from icgkit.calls.opening import check_models
+    from icgkit.calls.transports import check_models
 
     study = as_study(study)
     cache = cache or study.open_cache()

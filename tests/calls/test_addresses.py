@@ -17,10 +17,11 @@ from small_data import write_small
 
 from icgkit.calls import keys
 from icgkit.calls.cache import Cache
+from icgkit.calls.engine import complete
+from icgkit.calls.keys import load_litellm
 from icgkit.calls.limits import Limits
-from icgkit.calls.opening import check_models, open_lane, route_of
-from icgkit.calls.request import Request, address, complete
-from icgkit.calls.transports import LitellmLane, StraightLane, load_litellm
+from icgkit.calls.request import Request, address
+from icgkit.calls.transports import LitellmLane, StraightLane, check_models, open_lane, route_of
 from icgkit.errors import CallError
 from icgkit.study.batch import run_batch
 from icgkit.study.file import Study

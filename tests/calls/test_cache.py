@@ -16,8 +16,7 @@ import polars as pl
 import pytest
 
 from icgkit.calls import cache as cache_module
-from icgkit.calls.cache import Cache, Record
-from icgkit.calls.packing import merge
+from icgkit.calls.cache import Cache, Record, merge
 from icgkit.errors import CacheError, SchemaError
 
 WEIRD = "line\u2028sep\u0085arated \U0001f600 \x00 \r\n end"
@@ -397,7 +396,8 @@ def test_a_file_that_is_just_being_opened_is_not_packed(tmp_path, monkeypatch) -
 
     def slow(fd: int) -> bool:
         if not packed:
-            packed.append(second.pack())  # between making and locking the first one's file
+            packed.append(cache_module.PACKED)  # once: packing holds files as well
+            second.pack()  # between making and locking the first one's file
         return real(fd)
 
     monkeypatch.setattr(cache_module, "hold", slow)

@@ -16,9 +16,10 @@ import pytest
 from fault_server import State, serve
 
 from icgkit.calls.cache import Cache, Record
+from icgkit.calls.engine import complete, complete_many
 from icgkit.calls.limits import Limits, pause, retry_after
 from icgkit.calls.reply import unpack_raw
-from icgkit.calls.request import Request, complete, complete_many, request_key
+from icgkit.calls.request import Request, request_key
 from icgkit.errors import CacheMiss, CallError
 
 FAST = Limits(concurrency=20, backoff=0.02, timeout=1.0, connect_timeout=1.0)
@@ -314,8 +315,9 @@ def test_progress_in_a_log_is_short(server, tmp_path, capfd) -> None:
 
 RUN = """
 import sys
-from icgkit.cache import Cache
-from icgkit.calls.request import Request, complete_many
+from icgkit.calls.cache import Cache
+from icgkit.calls.request import Request
+from icgkit.calls.engine import complete_many
 from icgkit.calls.limits import Limits
 url, folder, n = sys.argv[1], sys.argv[2], int(sys.argv[3])
 requests = [Request("hosted_vllm/m", [{"role": "user", "content": f"{folder} {i}"}], {"api_base": url}) for i in range(n)]

@@ -15,9 +15,10 @@ from small_data import write_small
 
 from icgkit.calls import keys
 from icgkit.calls.cache import Cache
+from icgkit.calls.engine import complete
 from icgkit.calls.limits import Limits
-from icgkit.calls.opening import open_lane
-from icgkit.calls.request import Request, address, complete
+from icgkit.calls.request import Request, address
+from icgkit.calls.transports import open_lane
 from icgkit.errors import CallError
 from icgkit.study import run as study_run
 
@@ -201,7 +202,7 @@ def test_dotenv_of_a_parent_or_of_the_project_is_not_read(tmp_path) -> None:
             "GROQ_API_KEY=gsk-0123456789\nOPENAI_BASE_URL=http://evil\n", encoding="utf-8"
         )
     code = (
-        "import os\nfrom icgkit import keys\nfrom icgkit.calls.transports import load_litellm\n"
+        "import os\nfrom icgkit.calls import keys\nfrom icgkit.calls.keys import load_litellm\n"
         "load_litellm()\nkeys.load_env()\nprint(os.environ.get('GROQ_API_KEY'), os.environ.get('OPENAI_BASE_URL'))"
     )
     for directory in ("deep",):

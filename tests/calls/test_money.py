@@ -16,10 +16,11 @@ import pytest
 from PIL import Image
 
 from icgkit.calls.cache import Cache
+from icgkit.calls.engine import call_many
 from icgkit.calls.ledger import Ledger
 from icgkit.calls.limits import Gate, Limits
 from icgkit.calls.prices import Price, tokens_in
-from icgkit.calls.request import Request, address, call_many
+from icgkit.calls.request import Request, address
 from icgkit.errors import CallError, SchemaError, UnknownName
 from icgkit.study.file import Study
 from tests.fault_server import State, serve
@@ -118,8 +119,9 @@ def test_the_budget_is_one_for_all_runs_of_a_cache(server, tmp_path) -> None:
 
 TWO = """
 import sys
-from icgkit.cache import Cache
-from icgkit.calls.request import Request, call_many
+from icgkit.calls.cache import Cache
+from icgkit.calls.request import Request
+from icgkit.calls.engine import call_many
 from icgkit.calls.limits import Limits
 url, folder, name = sys.argv[1:]
 asked = [Request("gpt-4o", [{"role": "user", "content": f"[[long=300]] {name} {i}"}], {"api_base": url, "max_tokens": 1000}) for i in range(60)]
@@ -338,8 +340,9 @@ def test_waits_are_shown(server, tmp_path, capfd) -> None:
 
 SLOW = """
 import sys
-from icgkit.cache import Cache
-from icgkit.calls.request import Request, complete_many
+from icgkit.calls.cache import Cache
+from icgkit.calls.request import Request
+from icgkit.calls.engine import complete_many
 from icgkit.calls.limits import Limits
 url, folder = sys.argv[1:]
 asked = [Request("gpt-4o", [{"role": "user", "content": f"[[slow=1.5]] {folder} {i}"}], {"api_base": url, "max_tokens": 50}) for i in range(40)]

@@ -64,7 +64,7 @@ def test_offline_workers_answer_as_litellm_does(case: ig.Case, tmp_path) -> None
     from PIL import Image
 
     from icgforge import baselines as offline
-    from icgkit.calls.transports import load_litellm
+    from icgkit.calls.keys import load_litellm
 
     Image.new("RGB", (640, 480), "white").save(tmp_path / case.image)
     messages = build_messages(case.within(tmp_path, "demo"), "direct")
@@ -87,7 +87,7 @@ def test_what_litellm_says_while_it_is_imported_is_not_raised() -> None:
         "    warnings.warn(f'{cls.__name__} is made', UserWarning)\n"
         "    return made(cls, **kwargs)\n"
         "pydantic.BaseModel.__pydantic_init_subclass__ = classmethod(loud)\n"
-        "from icgkit.calls.transports import load_litellm\n"
+        "from icgkit.calls.keys import load_litellm\n"
         "print(load_litellm().__name__)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -16,7 +16,7 @@ from small_data import write_small
 
 from icgkit.calls import keys
 from icgkit.calls.cache import Cache, Record
-from icgkit.calls.opening import load_litellm  # noqa: F401 - the import is slow; here it is paid once
+from icgkit.calls.keys import load_litellm  # noqa: F401 - the import is slow; here it is paid once
 from icgkit.cases.dataset import load_dataset, load_responses
 from icgkit.errors import IcgError, SchemaError, UnknownName
 from icgkit.judge.nodes import judge_name

@@ -1,6 +1,6 @@
 """Draw-or-Decline: judges of refusals, edits and stances; strict readers of what they answer.
 
-A judge is any model that `icgkit.calls.request` can call and one template in `templates/judges`. What cannot
+A judge is any model that `icgkit.calls.engine` can call and one template in `templates/judges`. What cannot
 be read, or quotes what nobody wrote, is asked for once more and stays pending after that.
 """
 
@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from icgforge.mazes.solvers import ABSTAIN
 from icgkit.bench.dod.compare import STANCES
 from icgkit.calls.cache import Cache
+from icgkit.calls.engine import complete_many
 from icgkit.calls.limits import Limits
-from icgkit.calls.request import Request, complete_many
+from icgkit.calls.request import Request
 from icgkit.cases.images import prepare
 from icgkit.files import inside
 from icgkit.judge.nodes import fence, is_cut, spoken_part

@@ -1,6 +1,6 @@
 """Judge edited diagrams as GRADE does: rubric points, consistency by kind of task, readability.
 
-Each is one call a sample through `icgkit.calls.request`, recorded in a cache and replayed from it. What a judge
+Each is one call a sample through `icgkit.calls.engine`, recorded in a cache and replayed from it. What a judge
 does not answer is asked for once more and stays missing after that.
 """
 
@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icgkit.calls.cache import Cache
+from icgkit.calls.engine import complete_many
 from icgkit.calls.limits import Limits
-from icgkit.calls.request import Request, complete_many
+from icgkit.calls.request import Request
 from icgkit.cases.images import prepare
 from icgkit.errors import SchemaError
 from icgkit.files import inside
