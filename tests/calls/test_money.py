@@ -87,7 +87,7 @@ def test_paid_replies_are_booked_whatever_becomes_of_the_call(server, tmp_path) 
 @pytest.mark.parametrize(
     "fault", ["[[none:3]][[500]]", "[[none]]", "[[long=6000]]", "[[none:1]][[long=900]]", "[[half]]", ""]
 )
-@pytest.mark.parametrize("params", [{}, {"n": 5}, {"max_tokens": None}])
+@pytest.mark.parametrize("params", [{}, {"max_tokens": None}])
 def test_the_budget_holds_whatever_the_server_sends(server, tmp_path, fault: str, params: dict) -> None:
     if "6000" in fault and "max_tokens" not in params:
         pytest.skip("a server that passes max_tokens cannot be held to it")

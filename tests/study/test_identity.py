@@ -14,6 +14,7 @@ import pytest
 from loopback import Answer, listen
 from small_data import write_small
 
+import icgkit
 from icgkit.calls import keys
 from icgkit.calls.cache import Cache, Record
 from icgkit.calls.keys import load_litellm  # noqa: F401 - the import is slow; here it is paid once
@@ -247,7 +248,7 @@ def test_other_words_under_the_same_name_are_refused(server) -> None:
     run(server)
     own = Path("own")
     own.mkdir()
-    shipped = Path(study_run.__file__).parent / "templates" / "conditions" / "direct.md"
+    shipped = Path(icgkit.__file__).parent / "templates" / "conditions" / "direct.md"
     (own / "direct.md").write_text(shipped.read_text(encoding="utf-8") + "\nBe brief.\n", encoding="utf-8")
     with pytest.raises(SchemaError, match="the words of 'direct' are others"):
         run(server, templates="own")
@@ -261,7 +262,7 @@ def test_other_words_under_the_same_name_are_refused(server) -> None:
 def own_judge(words: str) -> str:
     folder = Path("own/judges")
     folder.mkdir(parents=True, exist_ok=True)
-    shipped = Path(study_run.__file__).parent / "templates" / "judges" / "recall.md"
+    shipped = Path(icgkit.__file__).parent / "templates" / "judges" / "recall.md"
     (folder / "recall.md").write_text(shipped.read_text(encoding="utf-8") + f"\n{words}\n", encoding="utf-8")
     return "own"
 
