@@ -196,7 +196,7 @@ class Memory:
             keys = np.column_stack([self.keys[r["instance_id"], "completion"] for r in batch])
             aims = np.column_stack([self.values[r["gt_target"]] for r in batch])
             change = edit.layer_update(keys, aims - weight @ keys, projector, cached=cached, lam=0.1)
-            weight = weight + edit.clipped(change, weight, max_ratio)
+            weight = weight + edit.clipped(change, self.fresh, max_ratio)
             cached = edit.add_keys(cached, keys)
         return weight
 

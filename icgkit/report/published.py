@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from icgkit.cases.dataset import load_published
-from icgkit.errors import IcgError, UnknownName
+from icgkit.errors import IcgError, SchemaError, UnknownName
 
 if TYPE_CHECKING:
     import polars as pl
@@ -86,6 +86,29 @@ def beside(
         "unit",
         "note",
     )
+
+
+def beside_rows(ours: pl.DataFrame, theirs: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Put rows of ours below published ones; a column that one side lacks is null there.
+
+    Raises
+    ------
+    SchemaError
+        If neither side has one of the columns.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> mine, printed = pl.DataFrame({"m": ["a"], "p": [0.1]}), pl.DataFrame({"m": ["b"], "k": [3]})
+    >>> beside_rows(mine, printed, ["m", "k", "p"]).rows()
+    [('b', 3, None), ('a', None, 0.1)]
+    """
+    import polars as pl
+
+    if absent := [c for c in columns if c not in ours.columns and c not in theirs.columns]:
+        raise SchemaError(f"no column {', '.join(absent)}", got=[*theirs.columns, *ours.columns])
+    both = [f.select([c for c in columns if c in f.columns]) for f in (theirs, ours)]
+    return pl.concat(both, how="diagonal_relaxed").select(columns)
 
 
 def counts_beside(ours: Mapping[str, float], *, source: str = "icg") -> pl.DataFrame:

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icgforge.memory import toy as unike_toy
-from icgkit.bench.unike import edit, scores, tables
+from icgkit.bench.unike import edit, outputs, scores, tables
 from icgkit.bench.unike import files as unike
 from icgkit.cases.dataset import load_published
-from icgkit.errors import SchemaError
+from icgkit.errors import SchemaError, UnknownName
 from icgkit.files import project_root
 
 DATA = project_root() / "data" / "bench" / "unike"
@@ -39,9 +39,7 @@ def read(path: Path, *records: Any) -> unike.Edits:
 def test_the_small_file_keeps_every_rule(tmp_path: Path) -> None:
     got = read(tmp_path / "a.json", *unike_toy.records())
     assert got.problems.is_empty()
-    assert unike.counts(got.instances) == {
-        "subjects": 19, "instances": 52, "attribute_subjects": 11, "relation_subjects": 8,
-    }  # fmt: skip
+    assert (got.instances["edit_id"].n_unique(), got.instances.height) == (19, 52)
     found = unike.check_rules(got.instances)
     assert found.filter(severity="breach").is_empty()
     # A comparison of sizes has to show both objects: noted, not counted as a breach.
@@ -62,6 +60,7 @@ def test_the_small_file_keeps_every_rule(tmp_path: Path) -> None:
         (3, "prompt", "The color of that lemon is", "pronoun"),
         (1, "vqa_question", "Is the lemon yellow?", "vqa_value"),
         (2, "vqa_question", "What color does the fruit have?", "vqa_subject"),
+        (1, "prompt", "The color of the fruit is", "subject"),
         (1, "gt_target", "Yellow", "same_value"),
         (1, "visual_target", "The lemon must be a lemon.", "tautology"),
     ],
@@ -102,6 +101,86 @@ def test_what_is_not_of_the_form_is_listed(tmp_path: Path, lemon: dict[str, Any]
     (tmp_path / "b.json").write_text("{}")
     with pytest.raises(SchemaError, match="not a list of records"):
         unike.load_edits(tmp_path / "b.json")
+
+
+def test_a_source_in_capitals_and_a_template_are_read(tmp_path: Path, lemon: dict[str, Any]) -> None:
+    lemon |= {"source": " Attribute "}
+    lemon["stage_1"]["prompt"] = "The color of the {} is"
+    got = read(tmp_path / "a.json", lemon)
+    assert got.problems.is_empty()
+    assert got.instances["prompt"][0] == "The color of the lemon is"
+    assert unike.check_rules(got.instances).is_empty()
+
+
+# -- a run of the public tools --------------------------------------------------------------------
+
+
+def public_run(root: Path) -> tuple[Path, Path]:
+    """One attribute edit (case 0) and one relation edit (case 1), as the public tools write them."""
+    records = [unike_toy.records()[0], unike_toy.records()[-1]]
+    data, run = root / "UniKE.json", root / "results" / "Model" / "PMET" / "run_000"
+    data.write_text(json.dumps(records))
+
+    def put(name: str, content: Any) -> None:
+        (run / name).parent.mkdir(parents=True, exist_ok=True)
+        (run / name).write_text(json.dumps(content))
+
+    efficacy = ({"stage_1": True, "stage_2": False, "stage_3": False, "stage_4": False}, {"stage_1": True})
+    for case, (record, marks) in enumerate(zip(records, efficacy, strict=True)):
+        post = {"source": record["source"], "category": record["category"], "stage_efficacy": marks}
+        put(f"edit_case/2_edits-case_{case}.json", {"case_id": case, "num_edits": 2, "post": post})
+    texts = (["normally yellow, now purple", "a purple lemon", "yellow", "yellow"], ["She is a diver."])
+    found = ([True, True, False, False], [True])
+    listed = [
+        {"case_id": case, "source": r["source"], "stages": {
+            f"stage_{k}": {"reasoning_output": text, "contains_target": mark}
+            for k, (text, mark) in enumerate(zip(texts[case], found[case], strict=True), 1)
+        }}
+        for case, r in enumerate(records)
+    ]  # fmt: skip
+    put("reasoning/reasoning_0_2.json", listed)
+
+    def vqa(reply: str, mark: bool) -> dict[str, Any]:
+        return {"vqa": {"vqa_correct": mark, "raw_response": reply, "parse_success": True}}
+
+    lemon_stages = {
+        "stage_1": vqa('{"matches_target": "false"}', True),
+        "stage_2": vqa('{"matches_target": true}', True),
+        "stage_3": {"vqa": {"vqa_correct": False, "error": "image_not_found"}},
+        "stage_4": vqa('{"matches_target": false}', False),
+    }
+    diver = {"stage_1": vqa('{"matches_target": true}', True)}
+    results = [{"case_id": k, "stages": s} for k, s in enumerate((lemon_stages, diver))]
+    put("results/vqa_results.json", {"summary": {}, "results": results, "vqa_index": {}})
+    return run, data
+
+
+def test_a_run_of_the_public_tools_is_scored(tmp_path: Path) -> None:
+    run, data = public_run(tmp_path)
+    table, problems = outputs.score(run, data)
+    rows = {(r["family"], r["measure"]): r for r in table.iter_rows(named=True)}
+    assert set(table["model"]) == {"Model"}
+    assert set(table["editor"]) == {"PMET"}
+    # Stage 1: efficacy 2 of 2. The first rationale names yellow first: right by the public rule, not by ours.
+    assert rows["overall", "efficacy"]["public"] == 100
+    assert (rows["attribute", "reasoning"]["estimate"], rows["attribute", "reasoning"]["public"]) == (0, 100)
+    # "false" in quotes: true for the public tools, false here.
+    assert (rows["overall", "vqa"]["estimate"], rows["overall", "vqa"]["public"]) == (50, 100)
+    kinds = dict(problems.select("place", "kind").iter_rows())
+    assert kinds["e00000.s3, reasoning_augmented"] == "no VQA"
+    assert kinds["e00000.s1, reasoning_augmented"] == "VQA mark differs from the reply"
+    every = outputs.score(run, data, rule="stages")[0].filter(family="attribute", measure="vqa")
+    assert (every["n_scored"][0], every["n_missing"][0]) == (3, 1)
+
+
+def test_what_a_run_must_not_lack(tmp_path: Path) -> None:
+    run, data = public_run(tmp_path)
+    with pytest.raises(SchemaError, match="no results of UniKE"):
+        outputs.score(tmp_path, data)
+    other = json.loads((run / "edit_case" / "2_edits-case_0.json").read_text()) | {"num_edits": 9}
+    (run / "edit_case" / "9_edits-case_0.json").write_text(json.dumps(other))
+    with pytest.raises(SchemaError, match="case_id twice"):
+        outputs.score(run, data)
 
 
 # -- verdicts -----------------------------------------------------------------------------------
@@ -164,23 +243,91 @@ ROWS = [
 
 
 def test_families_and_overall_by_hand() -> None:
-    # Efficacy: a 1/2, b 1/2, c 1, d 1. Attribute 50, relation 100, overall (mean over edits) 75, micro 4/6.
+    # Published: stage 1 only. Efficacy of a, b, c, d is 1: 100 everywhere, though stage 2 of a and b is wrong.
+    # VQA: a 1, b missing, c 0, d 0: attribute 100 (of 1), relation 0, overall 1 of 3.
     got = scores.family_scores(outcomes(ROWS), n_resamples=100)
     value = {(f, m): e for f, m, e in got.select("family", "measure", "estimate").iter_rows()}
-    assert value["attribute", "efficacy"] == 50
-    assert value["relation", "efficacy"] == 100
-    assert value["overall", "efficacy"] == 75
-    # VQA: a 1/2, b 0 (one missing, left out), c 0, d 0: overall 12.5.
-    assert value["overall", "vqa"] == 12.5
+    assert [value[f, "efficacy"] for f in ("attribute", "relation", "overall")] == [100, 100, 100]
+    assert [value[f, "vqa"] for f in ("attribute", "relation", "overall")] == [100, 0, pytest.approx(100 / 3)]
+    # Reasoning: attribute 1 of 2, relation 1 of 2.
+    assert value["overall", "reasoning"] == 50
     vqa = got.filter(family="attribute", measure="vqa").row(0, named=True)
-    assert (vqa["n_scored"], vqa["n_total"], vqa["n_missing"], vqa["n_edits"]) == (3, 4, 1, 2)
-    micro = scores.scores(outcomes(ROWS), average="micro", n_resamples=50).filter(measure="efficacy")
-    assert micro["estimate"][0] == pytest.approx(400 / 6)
+    assert (vqa["n_scored"], vqa["n_total"], vqa["n_missing"], vqa["n_edits"]) == (1, 2, 1, 1)
+
+
+def test_overall_is_weighted_by_counts() -> None:
+    # One attribute edit right, three relation edits wrong: 25, not the mean of the families (50).
+    rows = [("a", 1, "attribute", T, N, N), *((x, 1, "relation", F, N, N) for x in "bcd")]
+    got = scores.family_scores(outcomes(rows), n_resamples=50).filter(measure="efficacy", family="overall")
+    assert got["estimate"].to_list() == [25]
+
+
+def test_other_rules_by_name() -> None:
+    # All stages: a 1/2, b 1/2, c 1, d 1: attribute 50, relation 100, overall 75 over edits.
+    got = scores.family_scores(outcomes(ROWS), rule="stages", n_resamples=50)
+    value = {(f, m): e for f, m, e in got.select("family", "measure", "estimate").iter_rows()}
+    assert (value["attribute", "efficacy"], value["relation", "efficacy"]) == (50, 100)
+    assert (value["overall", "efficacy"], value["overall", "vqa"]) == (75, 12.5)
+    # Any stage, VQA: a right, b missing (one stage unknown, the other wrong), c and d wrong: 1 of 3.
+    some = scores.scores(outcomes(ROWS), rule="any_stage", n_resamples=50).filter(measure="vqa")
+    assert (some["estimate"][0], some["n_scored"][0], some["n_missing"][0]) == (pytest.approx(100 / 3), 3, 1)
+    with pytest.raises(UnknownName, match="rule"):
+        scores.scores(outcomes(ROWS), rule="macro")  # type: ignore[arg-type]
+
+
+def test_what_the_public_report_counts() -> None:
+    # Efficacy T, missing: the report counts the missing one as wrong (50), ours leaves it out (100).
+    # VQA T, missing: left out by both.
+    rows = outcomes([("a", 1, "attribute", T, T, T), ("b", 1, "attribute", N, N, N)])
+    marked = rows.with_columns(pl.col(s).alias(f"{s}_public") for s in scores.STEPS)
+    got = scores.scores(marked, n_resamples=50)
+    assert got.select("measure", "estimate", "public").rows() == [
+        ("efficacy", 100, 50), ("reasoning", 100, 50), ("vqa", 100, 100),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "category", "public", "ours"),
+    [
+        ("normally blue, but after the edit it is pink", "pink", "color", True, False),
+        ("an enormous one", "colossal", "size", True, False),
+        ("a microscopic one", "colossal", "size", False, False),
+        ("the coffee cup is the larger", "coffee cup", "size", True, True),
+        ("a pinkish tone", "pink", "color", True, False),
+        ("PINK", "pink", "color", True, True),
+        ("\u8fd9\u53ea\u9e1f\u662f\u84dd\u8272\u7684", "\u84dd\u8272", "color", True, True),
+        (None, "pink", "color", None, None),
+    ],
+)
+def test_rationales_by_both_rules(
+    text: str | None, target: str, category: str, public: bool | None, ours: bool | None
+) -> None:
+    assert scores.contains_target(text, target, category) is public
+    assert scores.says(text, target, "blue") is ours
+
+
+@pytest.mark.parametrize(
+    ("text", "public", "ours"),
+    [
+        ('{"matches_target": true}', True, True),
+        ('{"matches_target": "false"}', True, False),
+        ('{"matches_target": 1}', True, None),
+        ('{"matches_target": null}', False, None),
+        ('```json\n{"matches_target": false}\n```', False, False),
+        ("It matches: true.", True, None),
+        ("[1]", None, None),
+        (None, None, None),
+    ],
+)
+def test_verdicts_by_both_rules(text: str | None, public: bool | None, ours: bool | None) -> None:
+    assert scores.public_verdict(text) is public
+    assert unike.read_verdict(text).matches is ours
 
 
 def test_cascade_by_hand() -> None:
-    # Reasoning over edits: 1, 0, 1, 0 = 0.5, efficacy 0.75: ratio 2/3. Of the 4 with efficacy, 2 reason.
-    got = {r["step"]: r for r in scores.cascade(outcomes(ROWS), n_resamples=500).iter_rows(named=True)}
+    # All stages. Reasoning over edits: 1, 0, 1, 0 = 0.5, efficacy 0.75: ratio 2/3. Of the 4 with efficacy, 2 reason.
+    found = scores.cascade(outcomes(ROWS), rule="stages", n_resamples=500)
+    got = {r["step"]: r for r in found.iter_rows(named=True)}
     first = got["efficacy_to_reasoning"]
     assert (first["ratio"], first["conditional"], first["n_from"]) == (pytest.approx(2 / 3), 0.5, 4)
     assert first["low"] <= 2 / 3 <= first["high"]
@@ -188,6 +335,9 @@ def test_cascade_by_hand() -> None:
     last = got["reasoning_to_vqa"]
     assert (last["ratio"], last["n_scored"], last["n_missing"]) == (0.25, 5, 1)
     assert last["conditional"] == pytest.approx(1 / 3)
+    # Stage 1: reasoning a, c of a, b, c, d: 2/4 over 4/4.
+    stage_1 = scores.cascade(outcomes(ROWS), n_resamples=50).filter(step="efficacy_to_reasoning")
+    assert (stage_1["ratio"][0], stage_1["n_from"][0]) == (0.5, 4)
 
 
 def test_cascade_without_anything_to_divide_by() -> None:
@@ -291,7 +441,6 @@ def test_clipping_keeps_direction_and_small_updates() -> None:
     update, weight = np.array([[6.0, 8.0]]), np.array([[0.0, 10.0]])
     assert edit.clipped(update, weight, 0.5).tolist() == [[3.0, 4.0]]
     assert edit.clipped(update, weight, 1.0).tolist() == update.tolist()
-    assert edit.spread_residual(update, 2).tolist() == [[3.0, 4.0]]
 
 
 def test_retention_has_the_published_expectation() -> None:
@@ -333,14 +482,23 @@ def test_mathematics_says_what_it_needs(call: Any, match: str) -> None:
 # -- beside the paper ----------------------------------------------------------------------------
 
 
-def test_the_published_overall_is_a_mean_over_subjects() -> None:
-    share = tables.implied_share()
-    tight = share.filter(pl.col("high") - pl.col("low") < 0.002)
-    assert tight.height >= 20
-    assert (tight["share"] - share["subjects"][0]).abs().max() < 0.002
-    assert share["instances"][0] - tight["share"].max() > 0.3
-    # One weight gives them all, and it is slightly below the share of the subjects.
-    assert tight["low"].max() <= tight["high"].min() < share["subjects"][0]
+def test_what_the_published_cells_are_made_of() -> None:
+    # Every cell is k/n to two decimals for one n only; the overall is the sum of both.
+    facts = dict(load_published("unike_facts").select("id", "value").iter_rows())
+    for family, tried in (("attribute", range(900, 1000)), ("relation", range(1990, 2020))):
+        fit = tables.denominators(family, tried)
+        assert fit.row(0) == (int(facts[f"scored_{family}"]), 45, 45)
+        assert fit["n_fit"][1] < 20
+    counts = tables.published_counts()
+    assert counts["k"].null_count() == 0
+    wide = counts.pivot("family", index=["protocol", "model", "editor", "measure"], values="k")
+    assert (wide["attribute"] + wide["relation"] == wide["overall"]).all()
+    # 49.01 % of 959 is 470 (470 / 959 = .49009), by hand.
+    first = counts.filter(protocol="direct", model="Ovis-U1", editor="MEMIT", measure="efficacy").row(
+        0, named=True
+    )
+    assert (first["n"], first["k"]) == (959, 470)
+    assert first["low"] < first["estimate"] < first["high"]
 
 
 def test_published_conversions_are_what_the_paper_says(tmp_path: Path) -> None:
@@ -365,13 +523,16 @@ def test_the_stored_outputs_are_what_the_script_makes(tmp_path: Path) -> None:
 
 def test_the_memory_shows_the_cascade() -> None:
     edits, got = unike_toy.load_toy()
-    table = tables.table_beside(got, n_resamples=20).filter(where="this run")
-    assert (table["efficacy_overall"] > table["vqa_overall"]).all()
+    table = tables.table_beside(got, n_resamples=20)
+    toy = table.filter(where="toy memory, noise set by hand")
+    assert toy["simulated"].all()
+    assert not table.filter(where="UniKE Table 3")["simulated"].any()
+    assert (toy["efficacy_overall"] > toy["vqa_overall"]).all()
+    # By the paper's rule the toy is right at every stage 1; over all stages it is not.
+    assert toy.filter(rule="published")["efficacy_attribute"].to_list() == [100] * 6
+    assert (toy.filter(rule="stages")["efficacy_attribute"] < 70).all()
     curve = unike_toy.retention_curve(edits.instances)
     end = curve.group_by("editor").agg(pl.col("rho").last())["rho"]
     assert end.is_between(0.3, 0.45).all()
-    facts = tables.facts_beside(edits.instances, got, unike_toy.drifts(edits.instances), curve)
-    expected = facts.filter(quantity="retention of the projection, expected").row(0, named=True)
-    assert expected["ours"] == expected["published"] == 0.375
     with pytest.raises(SchemaError, match=r"no edits\.json"):
         unike_toy.load_toy(DATA.parent)

@@ -55,8 +55,8 @@ def regularised(moment: ArrayLike, epsilon: float) -> Floats:
     Notes
     -----
     Eigenvalues that are near zero only because few keys were seen are lifted to epsilon, and no longer
-    fall below a threshold smaller than that. The seed states values (0.01 and 0.015) and purpose; the
-    additive form is the plain reading.
+    fall below a threshold smaller than that. The paper states values (0.01 and 0.015) and purpose; the
+    public code adds epsilon times the identity, as here.
     """
     m = _square("second moment", moment)
     return np.asarray(m + _within("epsilon", epsilon, 0.0, np.inf) * np.eye(len(m)))
@@ -102,13 +102,6 @@ def softened(projector: ArrayLike, alpha: float) -> Floats:
     p = _square("projector", projector)
     a = _within("alpha", alpha, 0.0, 1.0)
     return np.asarray(a * p + (1 - a) * np.eye(len(p)))
-
-
-def spread_residual(residual: ArrayLike, layers_left: int) -> Floats:
-    """Return the share of the residual that one layer takes when `layers_left` still follow, itself included."""
-    if layers_left < 1:
-        raise SchemaError("layers_left", got=layers_left, allowed="1 or more")
-    return np.asarray(_matrix("residual", residual) / layers_left)
 
 
 def layer_update(
@@ -169,6 +162,16 @@ def add_keys(cached: ArrayLike | None, keys: ArrayLike) -> Floats:
 
 def clipped(update: ArrayLike, weight: ArrayLike, max_ratio: float) -> Floats:
     """Scale an update down so that its Frobenius norm is at most `max_ratio` times that of the weight.
+
+    Parameters
+    ----------
+    update : array (d_out, d_in)
+        Change of the weight.
+    weight : array (d_out, d_in)
+        What the norm is taken of. The public code takes the weight before the first edit, for all
+        batches; the paper's formula names the weight only. Pass the one that is meant.
+    max_ratio : float
+        At least 0.
 
     Examples
     --------

@@ -67,7 +67,7 @@ def load_edits(path: str | Path) -> Edits:
     Edits
         A stage that lacks a field is left out and listed; a stage that is absent or null was found
         unsuitable by the makers and is no problem, unless it is the first. Edits are numbered in the
-        order of the file, so the same subject may occur twice.
+        order of the file, so the same subject may occur twice. A prompt with one `{}` gets its subject.
 
     Raises
     ------
@@ -97,10 +97,10 @@ def _stages(record: Mapping[str, Any], place: int, problems: list[dict[str, str]
         problems.append({"place": where, "kind": kind, "detail": str(detail)[:200]})
 
     source, subject = record.get("source"), record.get("subject")
-    if not isinstance(source, str) or source.lower() not in CATEGORIES:
+    source = source.strip().lower() if isinstance(source, str) else source
+    if not isinstance(source, str) or source not in CATEGORIES:
         fault(edit, "unknown source", source)
         return []
-    source = source.lower()
     if not isinstance(subject, str) or not subject.strip():
         fault(edit, "no subject", subject)
         return []
@@ -125,11 +125,9 @@ def _stages(record: Mapping[str, Any], place: int, problems: list[dict[str, str]
             fault(f"{edit}.s{number}", "missing field", ", ".join(absent))
             continue
         head = {"edit_id": edit, "instance_id": f"{edit}.s{number}", "subject": subject.strip()}
-        rows.append(
-            head
-            | {"category": category, "source": source, "stage": int(number)}
-            | {f: stage[f].strip() for f in FIELDS}
-        )
+        fields = {f: stage[f].strip() for f in FIELDS}
+        fields["prompt"] = filled(fields["prompt"], subject.strip())
+        rows.append(head | {"category": category, "source": source, "stage": int(number)} | fields)
     if not rows or rows[0]["stage"] != 1:
         fault(edit, "no stage 1", "")
     return rows
@@ -167,6 +165,25 @@ def _letter(char: str) -> str:
         return ""
     kind = unicodedata.category(char)
     return char if kind[0] in "LNM" or kind == "Sc" or char in "+#%&" else " "
+
+
+def filled(prompt: str, subject: str) -> str:
+    """Return a prompt with the subject in the place of its one `{}`, if it names the subject nowhere else.
+
+    The public loader takes such prompts as templates, and appends the subject to one that has neither.
+
+    Examples
+    --------
+    >>> filled("The capital of {} is", "Norway"), filled("The set {} of Norway is", "Norway")
+    ('The capital of Norway is', 'The set {} of Norway is')
+    """
+    template = prompt.count("{") == prompt.count("}") == prompt.count("{}") == 1
+    return prompt.replace("{}", subject) if template and not _holds(prompt, subject) else prompt
+
+
+def _holds(prompt: str, subject: str) -> bool:
+    """Say whether the public loader finds the subject: anywhere, whatever its case."""
+    return subject.casefold() in prompt.casefold()
 
 
 def place_of(text: str, value: str) -> int | None:
@@ -207,7 +224,8 @@ def check_rules(instances: pl.DataFrame) -> pl.DataFrame:
         show both objects), `pronoun` (a note for relation edits, whose examples use "his"),
         `vqa_value` (the question names neither value; size excepted), `vqa_subject` (attribute: names
         the subject, not checked for derived products at stage 4; relation: does not), `same_value`
-        (target equals original), `tautology` (a visual target that says nothing), `length`
+        (target equals original), `subject` (the prompt of stage 1, which is edited, names the subject; the
+        public loader appends it otherwise), `tautology` (a visual target that says nothing), `length`
         (image prompt of a relation edit, note).
     """
     import polars as pl
@@ -242,6 +260,8 @@ def _findings(row: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     for field in ("prompt", "image_prompt"):
         if hit := _PRONOUN.search(row[field]):
             yield found("pronoun", field, hit.group(0), "note" if relation else "breach")
+    if row["stage"] == 1 and not _holds(prompt, row["subject"]):
+        yield found("subject", "prompt", row["subject"])
     told = names(question, row["subject"])
     if relation and told:
         yield found("vqa_subject", "vqa_question", row["subject"])
@@ -301,17 +321,3 @@ def read_verdict(text: str | None) -> Verdict:
     return Verdict(
         matches, word if word in CONFIDENCE else None, said("observation"), said("explanation"), status
     )
-
-
-def counts(instances: pl.DataFrame) -> dict[str, float]:
-    """Count subjects and instances of a file, under the ids of `load_published("unike_facts")`."""
-    import polars as pl
-
-    subjects = instances.unique("edit_id").group_by("source").len()
-    per = dict(subjects.iter_rows())
-    return {
-        "subjects": float(instances["edit_id"].n_unique()),
-        "instances": float(instances.select(pl.len()).item()),
-        "attribute_subjects": float(per.get("attribute", 0)),
-        "relation_subjects": float(per.get("relation", 0)),
-    }

@@ -2,11 +2,14 @@
 
 Every function takes `outcomes`: one row an instance, model, editor and protocol, with the Booleans
 `efficacy`, `reasoning`, `vqa` (null is missing: no answer, an unreadable verdict, or not measured under
-that protocol) and edit_id, instance_id, category, source, stage.
+that protocol) and edit_id, instance_id, category, source, stage. `efficacy_public`, `reasoning_public`
+and `vqa_public` are the marks of the public tools, where they are known.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from icgkit.bench.unike.files import fold, place_of, read_verdict
-from icgkit.errors import SchemaError
+from icgkit.errors import SchemaError, UnknownName
 from icgkit.files import read_file
 from icgkit.metrics.mean import means
 from icgkit.prompts.replies import strip_thinking
@@ -26,6 +29,58 @@ if TYPE_CHECKING:
 PROTOCOLS = {"direct": "Direct", "reasoning_augmented": "Reasoning-Augmented"}
 STEPS = ("efficacy", "reasoning", "vqa")
 KEY = ("model", "editor", "protocol")
+PUBLIC = tuple(f"{step}_public" for step in STEPS)
+"""Columns of the marks that the public tools give."""
+Rule = Literal["published", "stages", "any_stage"]
+RULES = {
+    "published": "stage 1 of every edit, each edit once",
+    "stages": "mean over edits of the share of their stages",
+    "any_stage": "edits that are right at one of their stages or more",
+}
+SMALL = frozenset(
+    [
+        "bite-sized",
+        "bitesize",
+        "compact",
+        "diminutive",
+        "itty-bitty",
+        "little",
+        "microscopic",
+        "miniature",
+        "minuscule",
+        "pea-sized",
+        "petite",
+        "pint-sized",
+        "small",
+        "tiny",
+        "tiny-sized",
+        "wee",
+    ]
+)
+LARGE = frozenset(
+    [
+        "behemoth",
+        "building-sized",
+        "colossal",
+        "enormous",
+        "gargantuan",
+        "giant",
+        "gigantic",
+        "house-sized",
+        "huge",
+        "immense",
+        "jumbo",
+        "mammoth",
+        "massive",
+        "monumental",
+        "oversized",
+        "skyscraper-sized",
+        "titanic",
+        "towering",
+        "vast",
+    ]
+)
+"""Adjectives of size that the public tools take for one another (repository gxx27/UniKE)."""
 _NEED = ("edit_id", "instance_id", "category", "source", "stage", *KEY, *STEPS)
 
 
@@ -49,6 +104,74 @@ def says(text: str | None, target: str, original: str) -> bool | None:
     return (wanted, -len(fold(target))) < (other, -len(fold(original)))
 
 
+def contains_target(text: str | None, target: str, category: str = "") -> bool | None:
+    """Say whether a text holds the target anywhere: the public rule for rationales.
+
+    Parameters
+    ----------
+    text : str or None
+        The rationale. None gives None: not answered.
+    target : str
+        Of a size edit, any word of its group (`SMALL`, `LARGE`) will do.
+    category : str
+        Category of the edit.
+
+    Notes
+    -----
+    A part of a word counts, and so does a denial. `says` is stricter: a word of its own, named first.
+
+    Examples
+    --------
+    >>> contains_target("normally blue, but after the edit it is pink", "pink")
+    True
+    >>> contains_target("An enormous mouse", "colossal", "size"), contains_target("It is inked", "ink")
+    (True, True)
+    """
+    if text is None:
+        return None
+    wanted, low = target.strip().lower(), text.lower()
+    group = [words for words in (SMALL, LARGE) if wanted in words] if category.lower() == "size" else []
+    return bool(wanted) and any(word in low for word in (group[0] if group else {wanted}))
+
+
+def begins_with(text: str | None, target: str) -> bool | None:
+    """Say whether a completion begins with the first word of the target.
+
+    The public tools compare the likeliest next token with the first token of the target; of a text alone
+    this is the nearest that can be told.
+
+    Examples
+    --------
+    >>> begins_with(" purple, of course", "purple"), begins_with("a purple one", "purple")
+    (True, False)
+    """
+    if text is None or not text.strip():
+        return None
+    wanted, said = fold(target).split(), fold(text).split()
+    return bool(wanted and said) and wanted[0] == said[0]
+
+
+def public_verdict(text: str | None) -> bool | None:
+    """Read a judge's reply as the public tools do: any value that is not empty or zero counts as true.
+
+    So the word "false" in quotes is true, and prose that holds "true" and "matches" is, too.
+    `icgkit.bench.unike.files.read_verdict` is the strict reading.
+
+    Examples
+    --------
+    >>> public_verdict('{"matches_target": "false"}'), public_verdict("It matches: true"), public_verdict("No")
+    (True, True, False)
+    """
+    if text is None:
+        return None
+    inner = re.search(r"\{.*\}", text, re.DOTALL)
+    try:
+        given = json.loads(inner.group(0) if inner else text)
+    except (ValueError, RecursionError):
+        return "true" in text.lower() and "matches" in text.lower()
+    return bool(given.get("matches_target", False)) if isinstance(given, dict) else None
+
+
 def load_outcomes(path: str | Path, instances: pl.DataFrame) -> pl.DataFrame:
     """Read recorded outputs (JSON lines) and mark them.
 
@@ -65,7 +188,8 @@ def load_outcomes(path: str | Path, instances: pl.DataFrame) -> pl.DataFrame:
     -------
     polars.DataFrame
         The outcomes, one row a line, with `verdict_status`. Completion and rationale count as right
-        where `says` finds the target first.
+        where `says` finds the target first, a verdict where `read_verdict` reads it as true; the
+        columns `*_public` hold `begins_with`, `contains_target` and `public_verdict`.
 
     Raises
     ------
@@ -105,12 +229,26 @@ def load_outcomes(path: str | Path, instances: pl.DataFrame) -> pl.DataFrame:
                 "efficacy": says(record.get("completion"), *values),
                 "reasoning": says(record.get("rationale"), *values),
             }
+            | {
+                "efficacy_public": begins_with(record.get("completion"), spec["gt_target"]),
+                "reasoning_public": contains_target(
+                    record.get("rationale"), spec["gt_target"], spec["category"]
+                ),
+                "vqa_public": public_verdict(record.get("verdict")),
+            }
             | {"vqa": verdict.matches, "confidence": verdict.confidence, "verdict_status": verdict.status}
         )
+    return pl.DataFrame(rows, schema=columns())
+
+
+def columns() -> dict[str, Any]:
+    """Return the columns of outcomes and their types."""
+    import polars as pl
+
     words = dict.fromkeys(("edit_id", "instance_id", "subject", "category", "source"), pl.String)
     kinds: dict[str, Any] = {**words, "stage": pl.Int64, **dict.fromkeys(KEY, pl.String)}
-    kinds |= dict.fromkeys(STEPS, pl.Boolean) | dict.fromkeys(("confidence", "verdict_status"), pl.String)
-    return pl.DataFrame(rows, schema=kinds)
+    kinds |= dict.fromkeys((*STEPS, *PUBLIC), pl.Boolean)
+    return kinds | dict.fromkeys(("confidence", "verdict_status"), pl.String)
 
 
 def _checked(outcomes: pl.DataFrame, by: str | Sequence[str]) -> list[str]:
@@ -121,11 +259,42 @@ def _checked(outcomes: pl.DataFrame, by: str | Sequence[str]) -> list[str]:
     return [by] if isinstance(by, str) else list(by)
 
 
+def by_rule(outcomes: pl.DataFrame, rule: Rule, *, by: Sequence[str] = ()) -> pl.DataFrame:
+    """Keep or make the rows that a rule counts.
+
+    Parameters
+    ----------
+    rule : {"published", "stages", "any_stage"}
+        `published`: stage 1 only (all stages where `by` names the stage). `stages`: all rows.
+        `any_stage`: one row an edit, true if one stage is, false if all are false, else missing.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such rule.
+    """
+    import polars as pl
+
+    if rule not in RULES:
+        raise UnknownName.among("rule", rule, RULES)
+    if rule == "stages" or (rule == "published" and "stage" in by):
+        return outcomes
+    if rule == "published":
+        return outcomes.filter(stage=1)
+    marks = [c for c in (*STEPS, *PUBLIC) if c in outcomes.columns]
+    some = [
+        pl.when(pl.col(c).any()).then(True).when(pl.col(c).null_count() == 0).then(False).alias(c) for c in marks
+    ]  # fmt: skip
+    key = list(dict.fromkeys([*KEY, "edit_id", "source", "category"]))
+    grouped = outcomes.group_by(key, maintain_order=True).agg(*some, pl.col("instance_id").first())
+    return grouped.with_columns(stage=pl.lit(None, pl.Int64))
+
+
 def scores(
     outcomes: pl.DataFrame,
     *,
     by: str | Sequence[str] = KEY,
-    average: Literal["macro", "micro"] = "macro",
+    rule: Rule = "published",
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 42,
@@ -136,33 +305,53 @@ def scores(
     ----------
     by : str or sequence of str
         Columns that make the rows, of model, editor, protocol, source (the family), category, stage.
-    average : {"macro", "micro"}
-        Mean over edits of the share of their stages, or share of all instances. The published overall
-        lies at the mean over subjects (see `implied_share`), so that macro is comparable with it.
+    rule : {"published", "stages", "any_stage"}
+        What is counted, see `by_rule` and `RULES`. The published tables count stage 1; the public
+        report's `stage_n` is `any_stage`.
 
     Returns
     -------
     polars.DataFrame
-        The columns `by`, `measure`, `estimate`, `low`, `high` (percent), `n_scored`, `n_total`,
-        `n_missing` (instances), `n_edits`, `method`, `status`.
+        The columns `by`, `measure`, `estimate`, `low`, `high` (percent), `public` (percent, as the public
+        report counts: its own marks, a missing efficacy or reasoning is wrong, a missing VQA is left
+        out; null without such marks or under `stages`), `n_scored`, `n_total`, `n_missing` (rows that
+        the rule counts), `n_edits` (those scored), `rule`, `method`, `status`.
+
+    Notes
+    -----
+    With each edit once, the mean over edits is the share of edits, and the overall of the two families is
+    weighted by their counts, as in the published table.
     """
     import polars as pl
 
     from icgkit.metrics import Bootstrap, recall
 
     by = _checked(outcomes, by)
+    kept = by_rule(outcomes, rule, by=by)
+    if kept.is_empty():
+        raise SchemaError("outcomes hold no row that the rule counts", got=rule, remedy='rule="stages"')
     parts = []
     for step in STEPS:
-        rows = outcomes.with_columns(case_id=pl.col("edit_id"))
+        rows = kept.with_columns(case_id=pl.col("edit_id"))
         got = recall(
-            rows.drop("model") if "model" not in by else rows, by=by, average=average, value=step,
+            rows.drop("model") if "model" not in by else rows, by=by, average="macro", value=step,
             ci=Bootstrap(n_resamples, seed, level=level),
         )  # fmt: skip
-        parts.append(got.with_columns(measure=pl.lit(step)))
-    tail = ["n_scored", "n_total", "n_missing", "n_edits", "method", "status"]
-    percent = [pl.col(c) * 100 for c in ("estimate", "low", "high")]
+        told = pl.lit(None, pl.Float64)
+        if (name := f"{step}_public") in kept.columns and rule != "stages":
+            mark = pl.col(name).cast(pl.Float64)
+            told = (mark if step == "vqa" and rule == "published" else mark.fill_null(0.0)).mean()
+            told = pl.when(pl.col(name).count() > 0).then(told)
+        public = kept.group_by(by).agg(public=told)
+        parts.append(
+            got.join(public, on=by, how="left", nulls_equal=True, maintain_order="left").with_columns(
+                measure=pl.lit(step)
+            )
+        )
+    tail = ["public", "n_scored", "n_total", "n_missing", "n_edits", "rule", "method", "status"]
+    percent = [pl.col(c) * 100 for c in ("estimate", "low", "high", "public")]
     order = pl.col("measure").replace_strict({m: i for i, m in enumerate(STEPS)})
-    out = pl.concat(parts).rename({"n_cases": "n_edits"}).with_columns(percent)
+    out = pl.concat(parts).rename({"n_cases": "n_edits"}).with_columns(*percent, rule=pl.lit(rule))
     return out.select(*by, "measure", "estimate", "low", "high", *tail).sort([*by, order], nulls_last=True)
 
 
@@ -179,11 +368,17 @@ def cascade(
     outcomes: pl.DataFrame,
     *,
     by: str | Sequence[str] = KEY,
+    rule: Rule = "published",
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 42,
 ) -> pl.DataFrame:
     """Compute how much of each step of the cascade is left at a later one.
+
+    Parameters
+    ----------
+    rule : {"published", "stages", "any_stage"}
+        See `scores`.
 
     Returns
     -------
@@ -204,6 +399,7 @@ def cascade(
     from icgkit.metrics import _resample
 
     by = _checked(outcomes, by)
+    outcomes = by_rule(outcomes, rule, by=by)
     rows = []
     for first, second in (("efficacy", "reasoning"), ("reasoning", "vqa"), ("efficacy", "vqa")):
         both = outcomes.with_columns(_whole=pl.col(first).is_not_null() & pl.col(second).is_not_null())

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from icgkit.bench.unike.files import counts
-from icgkit.bench.unike.scores import PROTOCOLS, STEPS, cascade, family_scores, scores, stage_drops
+from icgkit.bench.unike.scores import PROTOCOLS, RULES, STEPS, cascade, family_scores, scores
 from icgkit.cases.dataset import load_published
+from icgkit.report.published import beside_rows, fitting
+from icgkit.report.published import counts as counts_of
 from icgkit.report.render import plain_style
 
 if TYPE_CHECKING:
@@ -18,174 +19,160 @@ if TYPE_CHECKING:
 FAMILIES = ("attribute", "relation", "overall")
 
 
-def table_beside(outcomes: pl.DataFrame, **options: Any) -> pl.DataFrame:
-    """Return the published table by family with our rows below it.
+TOY = "toy memory, noise set by hand"
+"""What a row of the small file is called, wherever it stands."""
+PRINTED = "UniKE Table 3"
+
+
+def published_counts(level: float = 0.95) -> pl.DataFrame:
+    """Return the published table as counts, with exact intervals.
 
     Returns
     -------
     polars.DataFrame
-        `protocol`, `model`, `editor`, `where`, and for each of efficacy, reasoning, vqa one column a family
-        (`efficacy_attribute` ...), percent; null where not measured.
-    """
-    import polars as pl
+        One row a printed cell: `protocol`, `model`, `editor`, `family`, `measure`, `estimate` (percent),
+        `n`, `k` (the count that rounds to it; null if none does), `low`, `high` (percent, Clopper-Pearson).
 
-    published = load_published("unike").unpivot(
-        list(STEPS),
-        index=["protocol", "model", "editor", "family"],
-        variable_name="measure",
-        value_name="estimate",
-    )
-    ours = family_scores(outcomes, **options).select(
-        "protocol", "model", "editor", "family", "measure", "estimate"
-    )
-    parts = []
-    for frame, where in ((published, "UniKE Table 3"), (ours, "this run")):
-        wide = frame.with_columns(cell=pl.format("{}_{}", "measure", "family")).pivot(
-            "cell", index=["protocol", "model", "editor"], values="estimate", maintain_order=True
-        )
-        parts.append(wide.with_columns(where=pl.lit(where)))
-    columns = [f"{m}_{f}" for m in STEPS for f in FAMILIES]
-    both = pl.concat(parts, how="diagonal")
-    return both.select("protocol", "model", "editor", "where", *columns).sort(
-        pl.col("protocol").replace_strict({p: i for i, p in enumerate(PROTOCOLS)}), maintain_order=True
-    )
-
-
-def conversion_beside(outcomes: pl.DataFrame, **options: Any) -> pl.DataFrame:
-    """Return the conversion ratios of the published table (overall) with ours below, intervals included."""
-    import polars as pl
-
-    rows = []
-    for row in load_published("unike").filter(family="overall").iter_rows(named=True):
-        for first, second in (("efficacy", "reasoning"), ("reasoning", "vqa"), ("efficacy", "vqa")):
-            if row[first] is not None and row[second] is not None:
-                rows.append(
-                    {k: row[k] for k in ("protocol", "model", "editor")}
-                    | {
-                        "where": "UniKE Table 3",
-                        "step": f"{first}_to_{second}",
-                        "ratio": row[second] / row[first],
-                    }
-                )
-    ours = cascade(outcomes, **options).with_columns(where=pl.lit("this run"))
-    names = ["protocol", "model", "editor", "where", "step", "ratio", "low", "high", "conditional", "n_scored", "n_from",
-             "status"]  # fmt: skip
-    both = pl.concat([pl.DataFrame(rows), ours], how="diagonal").select(names)
-    return both.filter(pl.col("ratio").is_not_null() | (pl.col("where") == "UniKE Table 3"))
-
-
-def implied_share() -> pl.DataFrame:
-    """Work out how the published overall weighs the two families.
-
-    Returns
-    -------
-    polars.DataFrame
-        One row a published model, editor, protocol and measure: `share` of the attribute family that
-        gives the overall from the two families, `low` and `high` (rounding to 0.01), beside
-        `subjects` (share of attribute edits among the subjects) and `instances` (among the instances).
+    Notes
+    -----
+    The denominators stand in `unike_facts` (`scored_attribute`, `scored_relation`); they are no printed numbers but
+    the only ones that give every printed figure to two decimals, see `denominators`. The overall is the sum of
+    the two counts over the sum of the two denominators.
     """
     import polars as pl
 
     facts = dict(load_published("unike_facts").select("id", "value").iter_rows())
-    subjects = float(facts["attribute_subjects"]) / float(facts["subjects"])
-    instances = 1 - float(facts["relation_subjects"]) / float(facts["instances"])
+    sizes = {f: int(facts[f"scored_{f}"]) for f in ("attribute", "relation")}
+    sizes["overall"] = sum(sizes.values())
     rows = []
-    for (protocol, model, editor), part in load_published("unike").group_by(
-        ["protocol", "model", "editor"], maintain_order=True
-    ):
-        by = {r["family"]: r for r in part.iter_rows(named=True)}
-        for measure in STEPS:
-            a, r, o = (by[f][measure] for f in FAMILIES)
-            if None in (a, r, o) or abs(r - a) < 1:
-                continue
-            half = 0.005
-            edges = [
-                (r + x - o - y) / (r + x - a - z)
-                for x in (-half, half)
-                for y in (-half, half)
-                for z in (-half, half)
-            ]
-            rows.append(
-                {
-                    "protocol": protocol,
-                    "model": model,
-                    "editor": editor,
-                    "measure": measure,
-                    "share": (r - o) / (r - a),
-                }
-                | {"low": min(edges), "high": max(edges), "subjects": subjects, "instances": instances}
-            )
-    return pl.DataFrame(rows)
+    for row in _printed().iter_rows(named=True):
+        n = sizes[row["family"]]
+        fit = counts_of(row["estimate"], n, decimals=2, level=level)
+        one = fit.row(0, named=True) if fit.height == 1 else {"n": n, "k": None, "low": None, "high": None}
+        rows.append(row | one)
+    return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def facts_beside(
-    instances: pl.DataFrame, outcomes: pl.DataFrame, drifts: dict[str, float], curve: pl.DataFrame
-) -> pl.DataFrame:
-    """Return our counts, drops, retention and drift beside the published facts, in the form that `save` takes.
+def _printed() -> pl.DataFrame:
+    return (
+        load_published("unike")
+        .unpivot(list(STEPS), index=[*("protocol", "model", "editor"), "family"], variable_name="measure",
+                 value_name="estimate")
+        .drop_nulls("estimate")
+    )  # fmt: skip
+
+
+def denominators(family: str, tried: range) -> pl.DataFrame:
+    """Tell which denominators can stand behind the printed cells of a family.
 
     Parameters
     ----------
-    instances, outcomes : polars.DataFrame
-        A data file and its marked outputs.
-    drifts : dict
-        Editor to relative drift of the conditioning; the largest is shown.
-    curve : polars.DataFrame
-        rho(k) by editor; its value at full rank, mean over the editors, is shown.
+    family : {"attribute", "relation", "overall"}
+    tried : range
+        Denominators to try.
+
+    Returns
+    -------
+    polars.DataFrame
+        See `icgkit.report.published.fitting`: `n`, `n_fit`, `n_values`, best first.
+
+    Examples
+    --------
+    >>> denominators("attribute", range(940, 965)).row(0)
+    (959, 45, 45)
+    """
+    values = _printed().filter(family=family)["estimate"].to_list()
+    return fitting(values, tried, decimals=2)
+
+
+def table_beside(outcomes: pl.DataFrame, *, where: str = TOY, **options: Any) -> pl.DataFrame:
+    """Return the published table by family with our rows below it.
+
+    Parameters
+    ----------
+    outcomes : polars.DataFrame
+        Marked outputs.
+    where : str
+        What our rows are called. `TOY` marks them as simulated.
+
+    Returns
+    -------
+    polars.DataFrame
+        `protocol`, `model`, `editor`, `where`, `simulated`, `rule`, and for each of efficacy, reasoning, vqa
+        one column a family (`efficacy_attribute` ...), percent, then `n_attribute` ... and for printed
+        cells `k_...`, `low_...`, `high_...` (exact interval of the count; ours: bootstrap over edits); null
+        where not measured. Ours by the published rule are the `public` values of `scores`, without an
+        interval; below them the rules `stages` and `any_stage` with our marks.
     """
     import polars as pl
 
-    facts = load_published("unike_facts")
-    known = dict(facts.select("id", "value").iter_rows())
-    here = "a small file of this project; the published one is not redistributed"
-    rows: list[dict[str, Any]] = [
-        {
-            "quantity": name.replace("_", " "),
-            "ours": value,
-            "published": float(known[name]),
-            "unit": "count",
-            "note": here,
-        }
-        for name, value in counts(instances).items()
-    ]
-    share = implied_share()
-    tight = share.filter(pl.col("high") - pl.col("low") < 0.002)["share"]
-    rows.append(
-        {"quantity": "weight of the attribute family in the overall", "ours": tight.median(),
-         "published": share["subjects"][0], "unit": "share",
-         "note": "ours: solved from Table 3; published: attribute share of the subjects (of the instances: "
-         f"{share['instances'][0]:.3f}), so the overall is a mean over subjects"}
+    theirs = published_counts().with_columns(where=pl.lit(PRINTED), rule=pl.lit("published"))
+    parts = []
+    for rule in RULES:
+        got = family_scores(outcomes, rule=rule, **options).with_columns(n=pl.col("n_scored"))
+        if rule == "published":
+            printed = got.with_columns(
+                estimate=pl.col("public"), low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64)
+            )
+            parts.append(printed.drop_nulls("estimate"))
+            got = got.with_columns(rule=pl.lit("published, our marks"))
+        parts.append(got.drop_nulls("estimate"))
+    ours = pl.concat(parts).with_columns(where=pl.lit(where))
+    key = ["protocol", "model", "editor", "where", "rule"]
+    both = beside_rows(ours, theirs, [*key, "family", "measure", "estimate", "n", "k", "low", "high"])
+    wide = (
+        both.with_columns(cell=pl.format("{}_{}", "measure", "family"))
+        .pivot("cell", index=key, values=["estimate", "k", "low", "high"], maintain_order=True)
+        .rename(lambda c: c.removeprefix("estimate_"))
+    )
+    sizes = both.pivot("family", index=key, values="n", aggregate_function="max", maintain_order=True)
+    sizes = sizes.rename({f: f"n_{f}" for f in FAMILIES if f in sizes.columns})
+    cells = [f"{m}_{f}" for m in STEPS for f in FAMILIES]
+    out = wide.join(sizes, on=key, how="left", maintain_order="left")
+    absent = [c for c in cells if c not in out.columns]
+    out = out.with_columns(
+        *(pl.lit(None, pl.Float64).alias(c) for c in absent), simulated=pl.col("where") == TOY
+    )
+    tail = [f"{what}_{c}" for c in cells for what in ("k", "low", "high") if f"{what}_{c}" in out.columns]
+    order = pl.col("protocol").replace_strict({p: i for i, p in enumerate(PROTOCOLS)})
+    return out.select(
+        *key[:4], "simulated", "rule", *cells, *(c for c in sizes.columns if c.startswith("n_")), *tail
+    ).sort(order, maintain_order=True)
+
+
+def conversion_beside(outcomes: pl.DataFrame, *, where: str = TOY, **options: Any) -> pl.DataFrame:
+    """Return the conversion ratios of the published table (overall) with ours below, intervals included.
+
+    The published ones are ratios of counts, without an interval: which instances are right at both steps is not
+    printed.
+    """
+    import polars as pl
+
+    counted = published_counts().filter(family="overall").pivot(
+        "measure", index=["protocol", "model", "editor"], values="k", maintain_order=True
     )  # fmt: skip
-    rows.append(
-        {"quantity": "retention of the projection, expected", "ours": _expected(known["projection.Ovis-U1"]),
-         "published": 0.375, "unit": "share", "note": known["projection.Ovis-U1"]}
-    )  # fmt: skip
-    low, high = (float(x) for x in known["retention.Ovis-U1"].split("-"))
-    toy = "linear memory, another model"
-    rows.append({"quantity": "retention, measured", "model": "Ovis-U1", "ours": curve.group_by("editor").agg(pl.col("rho").last())["rho"].mean(), "published": (low + high) / 2,
-                 "unit": "share", "note": f"published range {low} to {high}; ours: {toy}"})  # fmt: skip
-    rows.append({"quantity": "relative drift of the conditioning", "model": "Ovis-U1", "ours": max(drifts.values()),
-                 "published": float(known["drift.Ovis-U1"]), "unit": "ratio", "note": f"ours: {toy}"})  # fmt: skip
-    drops = stage_drops(outcomes, n_resamples=50).filter(protocol="reasoning_augmented")
-    second = drops.filter(measure="efficacy", stage=2)["relative_drop"].mean()
-    rows.append({"quantity": "relative drop of efficacy, stage 1 to 2", "ours": second,
-                 "published": float(known["stage2_efficacy_drop"]), "unit": "share", "note": f"ours: {toy}"})  # fmt: skip
-    later = drops.filter(measure="vqa")["relative_drop"].mean()
-    low, high = (float(x) for x in known["stage_vqa_drop"].split("-"))
-    rows.append({"quantity": "relative drop of VQA, stage 1 to later ones", "ours": later, "published": (low + high) / 2,
-                 "unit": "share", "note": f"published range {low} to {high}; ours: {toy}"})  # fmt: skip
-    return pl.DataFrame(rows, infer_schema_length=None).with_columns(where=pl.lit("UniKE"))
+    rows = []
+    for row in counted.iter_rows(named=True):
+        for first, second in (("efficacy", "reasoning"), ("reasoning", "vqa"), ("efficacy", "vqa")):
+            if row[first] is not None and row[second] is not None:
+                rows.append(
+                    {k: row[k] for k in ("protocol", "model", "editor")}
+                    | {"where": PRINTED, "step": f"{first}_to_{second}", "ratio": row[second] / row[first]}
+                    | {"k_from": row[first], "k_to": row[second]}
+                )
+    ours = cascade(outcomes, **options).with_columns(where=pl.lit(where)).drop_nulls("ratio")
+    names = ["protocol", "model", "editor", "where", "step", "ratio", "low", "high", "k_from", "k_to", "conditional",
+             "n_scored", "n_from", "status"]  # fmt: skip
+    both = beside_rows(ours, pl.DataFrame(rows), names)
+    return both.with_columns(simulated=pl.col("where") == TOY)
 
 
-def _expected(shape: str) -> float:
-    from icgkit.bench.unike.edit import expected_retention
-
-    k, n = (int(x) for x in shape.split("x"))
-    return expected_retention(k, n)
-
-
-NOTE = "toy/linear-memory is a matrix of 64 by 96 with a frozen projection, no multimodal model."
+NOTE = (
+    "Toy memory: a matrix of 64 by 96 with a frozen projection, no multimodal model; its noise was set by hand so "
+    "that a cascade appears. It shows that the formulas run, and is no result."
+)
 HEADERS = {
-    "protocol": "Protocol", "editor": "Editor", "where": "Source", "step": "Step", "source": "Family",
+    "protocol": "Protocol", "model": "Model", "editor": "Editor", "rule": "Rule", "where": "Source", "step": "Step", "source": "Family",
     "category": "Category", "n_edits": "Edits", "shown": "Ratio", "conditional": "Of those before", "n_from": "n",
     "efficacy": "Efficacy", "reasoning": "Reasoning", "vqa": "VQA",
 }  # fmt: skip
@@ -198,14 +185,24 @@ def typeset_main(main: pl.DataFrame) -> Table:
     from icgkit.report.tables import typeset
 
     cells = {f"{m}_{f}": (HEADERS[m], f"{f[:4].capitalize()}.") for m in STEPS for f in FAMILIES}
+    shown = main.filter(pl.col("rule").is_in(["published", "stages"]))
     return typeset(
-        main.with_columns(pl.col("protocol").replace(PROTOCOLS)),
+        shown.with_columns(pl.col("protocol").replace(PROTOCOLS)),
         id="B-unike",
+        columns=["protocol", "model", "editor", "where", "rule", *cells],
         headers=HEADERS | {c: short for c, (_, short) in cells.items()},
         formats=dict.fromkeys(cells, ".1f"),
         spanners={c: over for c, (over, _) in cells.items()},
-        caption="UniKE by family and overall (mean over edits), percent: the published table and the small file.",
-        notes=[NOTE, "A dash: not measured under this protocol."],
+        caption="UniKE by family and overall, percent: the published table, and a toy memory on the small file.",
+        notes=[
+            NOTE,
+            "Rule published: stage 1, overall weighted by counts; a missing answer is wrong, as the public report "
+            "counts. Stages: mean over edits of all their stages, by our marks (a missing answer is left out, a value "
+            "has to be named first and as a word). Two more rules are in the data.",
+            "Every printed cell is k of {n_attribute:,}, {n_relation:,} or {n_overall:,}; k and its exact interval "
+            "are in the data.".format(**main.row(0, named=True)),
+            "A dash: not measured under this protocol.",
+        ],
     )
 
 
@@ -222,7 +219,8 @@ def typeset_categories(scored: pl.DataFrame, interval: str) -> Table:
     )
     return typeset(
         wide, id="B-unike-categories", columns=[*key, *STEPS], headers=HEADERS,
-        caption=f"The small file by protocol, family and category, all editors together, percent; {interval}.",
+        caption="Toy memory on the small file by protocol, family and category (stage 1, all editors together), "
+        f"percent; {interval}.",
         notes=[NOTE, "No interval where too few edits leave it undefined."],
     )  # fmt: skip
 
@@ -239,7 +237,8 @@ def typeset_cascade(ratios: pl.DataFrame, interval: str) -> Table:
     return typeset(
         shown, id="B-unike-cascade", headers=HEADERS, formats={"conditional": ".2f"},
         columns=["protocol", "model", "editor", "where", "step", "shown", "conditional", "n_from"],
-        caption=f"What is left of one step of the cascade at a later one, overall; {interval}.",
+        caption="What is left of one step of the cascade at a later one, overall (stage 1): ratios of published "
+        f"counts, and a toy memory; {interval}.",
         notes=[NOTE, "Of those before: share of the n instances right at the earlier step that are right at the later one."],
     )  # fmt: skip
 
@@ -262,7 +261,7 @@ def draw_stages_and_retention(outcomes: pl.DataFrame, curve: pl.DataFrame) -> Fi
 
     fig, (left, right) = figure(8.5, 3.6, columns=2)
     part = outcomes.filter(source="attribute", protocol="reasoning_augmented")
-    stages = scores(part, by=["stage"], average="micro", n_resamples=500)
+    stages = scores(part, by=["stage"], n_resamples=500)
     for k, (measure, marker) in enumerate(zip(STEPS, "os^", strict=True)):
         rows = stages.filter(pl.col("measure") == measure, pl.col("estimate").is_not_null())
         x = [s + 0.06 * (k - 1) for s in rows["stage"]]
@@ -273,6 +272,7 @@ def draw_stages_and_retention(outcomes: pl.DataFrame, curve: pl.DataFrame) -> Fi
                 left.plot([at, at], [low, high], color=color, alpha=0.5)
     left.set(xticks=sorted(part["stage"].unique()), xlabel="Stage", ylabel="Right (percent)", ylim=(0, 103))
     left.legend(frameon=False, fontsize=8)
+    fig.suptitle(f"{TOY[0].upper()}{TOY[1:]}: no result of a model", size=9)
     for k, (name, rows) in enumerate(curve.group_by("editor", maintain_order=True)):
         right.plot(
             rows["share"], rows["rho"], ("-", "--", ":")[k % 3], color=COLORS[k + 3], label=str(name[0])
