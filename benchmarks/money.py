@@ -29,7 +29,6 @@ CASES: list[tuple[str, str, int, dict[str, Any], float]] = [
     ("three empty replies, then 500", "[[none:3]][[500]]", 900, {"max_tokens": 4096}, 1.0),
     ("empty replies", "[[none]]", 700, {"max_tokens": 4096}, 1.0),
     ("no max_tokens, replies of 6,000", "[[long=6000]]", 60, {}, 1.0),
-    ("n = 5", "[[long=300]]", 90, {"max_tokens": 1000, "n": 5}, 1.0),
     ("20,000 tokens in where 20 are estimated", "[[dear=20000]]", 60, {"max_tokens": 100}, 1.0),
     ("usage below 0", "[[cheap]]", 40, {"max_tokens": 1000}, 0.1),
 ]

@@ -285,7 +285,7 @@ def test_through_litellm(kettle: ig.Case) -> None:
     """One process of its own, since litellm's import is slow and changes global state."""
     code = (
         "import asyncio, json, sys, litellm\n"
-        "from icgkit import offline\n"
+        "from icgforge import baselines as offline\n"
         "offline.register(); offline.register()\n"
         "ask = json.load(sys.stdin)\n"
         "a = litellm.completion(model='offline/priors', messages=ask, temperature=0)\n"

@@ -27,9 +27,10 @@ def _rows(canvas: Canvas, element: str) -> np.ndarray:
 
 @pytest.mark.parametrize("family", sorted(fonts.FAMILIES))
 def test_every_font_has_its_files_and_its_licence(family: str) -> None:
-    files = [fonts.FOLDER / name for name in fonts.FAMILIES[family].files.values()]
-    assert all(f.is_file() for f in files)
-    text = (fonts.FOLDER / "licenses" / f"{family}.txt").read_text(encoding="utf-8")
+    files = [fonts.file_of(family, weight) for weight in fonts.weights(family)]
+    assert [f.name for f in files] == list(fonts.FAMILIES[family].files.values())
+    licences = [fonts.FOLDER / "licenses" / f"{family}.txt", fonts.SHARED / f"{family}.txt"]
+    [text] = [f.read_text(encoding="utf-8") for f in licences if f.is_file()]
     assert "SIL OPEN FONT LICENSE" in text or "Apache License" in text
     assert "opyright" in text.splitlines()[0] or "(c)" in text.splitlines()[0]
 

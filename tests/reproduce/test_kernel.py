@@ -77,9 +77,11 @@ def test_libraries_are_loaded_before_the_first_cell(server: KernelServer) -> Non
 @needs_fork
 def test_datasets_templates_and_fonts_are_read_before_the_first_cell(server: KernelServer) -> None:
     probe = (
-        "from icgkit import load, pictures, prompts, tables\n"
-        "print(load._cases.cache_info().currsize, prompts._shipped.cache_info().currsize,"
-        " tables.latex_template.cache_info().currsize, len(pictures._spare_fonts))"
+        "from icgkit.cases import dataset\n"
+        "from icgkit.prompts import conditions\n"
+        "from icgkit.report import render, tables\n"
+        "print(dataset._cases.cache_info().currsize, conditions._shipped.cache_info().currsize,"
+        " tables.latex_template.cache_info().currsize, len(render._spare_fonts))"
     )
     assert run(probe) == ["1 1 1 3"]
 
