@@ -327,6 +327,10 @@ def _refuse_in_address(model: str, address: str) -> None:
         )  # fmt: skip
 
 
+_READ_ONLY = "Items? .* using the `ReadOnly` qualifier"
+"""What pydantic says of litellm's own types."""
+
+
 def load_litellm() -> Any:
     """Import litellm with its bundled lists, without network, without chatter, without a `.env` of its own."""
     if "litellm" not in sys.modules:
@@ -338,6 +342,9 @@ def load_litellm() -> Any:
         # What its models and pydantic say to each other while they are imported is not for our user.
         warnings.simplefilter("ignore")
         import litellm
+    # It imports each provider at that provider's first call, where the same words would come again.
+    if not any(pattern is not None and pattern.pattern == _READ_ONLY for _, pattern, *_ in warnings.filters):
+        warnings.filterwarnings("ignore", _READ_ONLY, UserWarning)
     litellm.suppress_debug_info = True
     litellm.drop_params = False
     return litellm

@@ -26,8 +26,6 @@ from icgkit.errors import CallError
 from icgkit.study.batch import run_batch
 from icgkit.study.file import Study
 
-pytestmark = pytest.mark.filterwarnings("ignore:Item.*ReadOnly:UserWarning")
-"""What litellm says of its own classes while they are imported on the way."""
 ASK = [{"role": "user", "content": "Which parts change?"}]
 ONCE = Limits(retries=0, timeout=10, connect_timeout=2)
 OPENAI, ANTHROPIC = "sk-openai-0123456789abcdef", "sk-ant-0123456789abcdef"

@@ -22,8 +22,6 @@ from icgkit.calls.transports import open_lane
 from icgkit.errors import CallError
 from icgkit.study import run as study_run
 
-pytestmark = pytest.mark.filterwarnings("ignore:Item.*ReadOnly:UserWarning")
-"""What litellm says of its own classes while they are imported on the way."""
 ASK = [{"role": "user", "content": "Which parts change?"}]
 ONCE = Limits(retries=0, timeout=10)
 SECRET = "Zebra9.secret/value+77"

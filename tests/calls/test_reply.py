@@ -20,9 +20,6 @@ from icgkit.calls.request import Request
 from icgkit.errors import CallError
 from icgkit.study.batch import _answered
 
-# litellm makes its types at the first call, and pydantic warns of them.
-pytestmark = pytest.mark.filterwarnings("ignore:Item:UserWarning")
-
 ONCE = Limits(concurrency=2, retries=0, backoff=0.01, timeout=5.0, connect_timeout=2.0)
 
 
