@@ -74,8 +74,8 @@ def crossed(
     Raises
     ------
     SchemaError
-        If a column is missing, judges are mixed, or nothing is left to compare. Without the extra
-        `mixed` the frames are empty and the status says how to get it.
+        If a column is missing or judges are mixed. Where nothing is left to compare, or without the
+        extra `mixed`, terms and groups are empty and the status of the fit says why.
 
     Notes
     -----
@@ -112,17 +112,17 @@ def crossed(
             )
     _input.no_null(got, [*fixed, *random], where="judgments", what="fixed or random value")
     whole = got.with_columns(_input.binary(got, value).cast(pl.Float64).alias("y")).drop_nulls("y")
-    kept, left_out = _separable(whole, [c for c in fixed if c != "judge"] if interaction else fixed[:1])
+    cells = [c for c in fixed if c != "judge"] if interaction else fixed[:1]
+    kept, left_out = _separable(whole, cells)
     fixed = [c for c in fixed if kept[c].n_unique() > 1]
-    if not fixed:
-        raise SchemaError(
-            "nothing to compare", got=left_out, allowed="a fixed column with two values that vary"
-        )
+    groups = _nest(kept, random, answers=kept["judge"].n_unique() > 1 if "judge" in fixed else False)
+    if not fixed or not groups:
+        what = f"two values of {' or '.join(cells)}" if not fixed else f"two groups of {random[-1]}"
+        return _not_fitted(got, whole, "; ".join([f"not fitted: needs {what} that vary", *_gone(left_out)]))
     try:
         import glmm
     except ImportError:
         return _not_fitted(got, whole, f"not fitted: the package glmm is not installed; {REMEDY}")
-    groups = _nest(kept, random, answers=kept["judge"].n_unique() > 1 if "judge" in fixed else False)
     levels = {c: _levels(kept, c, (reference or {}).get(c)) for c in fixed}
     data = {"y": kept["y"].to_numpy()} | {
         f"f{i}": [f"L{levels[c].index(v):04d}" for v in kept[c].cast(pl.String)] for i, c in enumerate(fixed)
@@ -141,6 +141,10 @@ def crossed(
         _groups(fit, groups),
         _summary(fit, base, got.height, got.height - whole.height, kept, left_out, levels),
     )
+
+
+def _gone(left_out: list[str]) -> list[str]:
+    return [f"left out, a cell has one outcome only: {', '.join(left_out)}"] if left_out else []
 
 
 def _not_fitted(got: pl.DataFrame, whole: pl.DataFrame, why: str) -> Crossed:
@@ -237,8 +241,7 @@ def _summary(
     from scipy.special import chdtrc
 
     notes = [] if fit.converged else ["not converged"]
-    if left_out:
-        notes.append(f"left out, a cell has one outcome only: {', '.join(left_out)}")
+    notes += _gone(left_out)
     row: dict[str, Any] = {
         "log_likelihood": float(fit.loglik), "n_scored": kept.height, "n_total": rows,
         "n_missing": missing, "n_cases": kept["case_id"].n_unique(),

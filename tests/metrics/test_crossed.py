@@ -50,6 +50,24 @@ def test_models_with_a_cell_of_one_outcome_are_left_out_and_named() -> None:
     assert "never" not in got.terms["value"].to_list()
 
 
+def test_where_nothing_is_left_to_compare_the_status_says_what_it_takes() -> None:
+    part = judgments()
+    one = part.filter(pl.col("condition") == "direct", pl.col("model") == part["model"][0])
+    never = part.with_columns(found=pl.lit(False))
+    for frame, random, words in (
+        (one, ["case_id"], "needs two values of model or condition"),
+        (never, ["case_id"], "left out, a cell has one outcome only: "),
+        (part.clear(), ["case_id"], "needs two values of model or condition"),
+        (part.filter(case_id=part["case_id"][0]), ["case_id"], "not fitted: needs two "),
+    ):
+        got = M.crossed(frame, random=random)
+        assert words in got.fit["status"].item()
+        assert got.terms.is_empty()
+        assert got.groups.is_empty()
+        assert got.fit["n_total"].item() == frame.height
+        assert ig.views.crossed_rows(got)["status"].to_list() == got.fit["status"].to_list()
+
+
 def test_judges_are_not_mixed_in_silence_and_a_picture_a_case_is_no_group() -> None:
     run = ig.load_results("offline-teb")
     part = run.all_judgments.filter(pl.col("condition").is_in(["direct", "oracle"]))
