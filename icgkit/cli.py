@@ -4,18 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from icgkit.errors import IcgError, SchemaError
 
 _BUDGET = "US dollars that everything in the cache may come to, earlier runs included."
 _PRICE = "MODEL=IN,OUT in US dollars a million tokens, where litellm knows none; repeatable."
 
+
+class _Commands(TyperGroup):
+    """The commands below, and those that installed packages offer as entry points `icgkit.commands`."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*super().list_commands(ctx), *sorted(entry_points(group="icgkit.commands").names)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        own = super().get_command(ctx, cmd_name)
+        for entry in () if own else entry_points(group="icgkit.commands", name=cmd_name):
+            offered = typer.Typer()
+            offered.command(cmd_name)(entry.load())
+            return typer.main.get_command(offered)
+        return own
+
+
 app = typer.Typer(
     name="icgkit",
+    cls=_Commands,
     help="Measure which implicit constraints of a text edit multimodal models discover.",
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
@@ -55,7 +74,7 @@ def reproduce_command(
     from icgkit.reproduce import run as door
     from icgkit.reproduce.notebooks import parse_parameters
 
-    with _clear_errors():
+    with clear_errors():
         options: dict[str, Any] = {
             "only": only or (),
             "jobs": jobs,
@@ -106,7 +125,7 @@ def simulate_command(
     from icgkit.simulate import study as simulated
     from icgkit.simulate.power import CASES, curve_text, power_curve
 
-    with _clear_errors():
+    with clear_errors():
         if write is not None:
             typer.echo(simulated.make(write, dataset=dataset, cases=(cases or [461])[0], seed=seed))
             return
@@ -128,7 +147,7 @@ def doctor_command(
     """Say what is installed, which data are there, and whether their checksums hold."""
     from icgkit import doctor
 
-    with _clear_errors():
+    with clear_errors():
         if write_checksums:
             typer.echo(f"{doctor.write_checksums()} checksums written")
         findings = doctor.examine()
@@ -138,7 +157,7 @@ def doctor_command(
 
 
 @contextmanager
-def _clear_errors() -> Iterator[None]:
+def clear_errors() -> Iterator[None]:
     """Show errors that icgkit raises on purpose as one line, without a traceback."""
     try:
         yield
@@ -186,7 +205,7 @@ def import_answers_command(
     from icgkit.files import folder_of
     from icgkit.study.exchange import import_answers
 
-    with _clear_errors():
+    with clear_errors():
         done = import_answers(
             path, folder_of("cache", cache), load_dataset(dataset), collected=collected, templates=templates
         )
@@ -209,7 +228,7 @@ def import_verdicts_command(
     from icgkit.study.exchange import import_verdicts
     from icgkit.study.identity import dataset_of
 
-    with _clear_errors():
+    with clear_errors():
         folder = named_folder("cache", cache)
         done = import_verdicts(path, folder, dataset_of(folder, dataset), templates=templates)
         typer.echo("\n".join(done.lines()))
@@ -240,7 +259,7 @@ def export_prompts_command(
     from icgkit.study.exchange import FORMS, export_prompts
     from icgkit.study.file import stratified
 
-    with _clear_errors():
+    with clear_errors():
         if form not in FORMS:
             raise UnknownName.among("form", form, FORMS)
         data = load_dataset(dataset)
@@ -259,7 +278,7 @@ def import_texteditbench_command(
     out: Annotated[Path, typer.Option(help="Folder of the dataset to write.")] = Path("texteditbench"),
 ) -> None:
     """Read a public benchmark folder as it is, report every repair, write a dataset."""
-    with _clear_errors():
+    with clear_errors():
         from icgkit.bench.texteditbench import files as texteditbench
 
         found = texteditbench.read(path)
@@ -282,7 +301,7 @@ def score_command(
     """Score what a public benchmark's tools wrote: its rules, with n and what is pending."""
     from icgkit.errors import UnknownName
 
-    with _clear_errors():
+    with clear_errors():
         if benchmark != "dod":
             raise UnknownName.among("benchmark", benchmark, ["dod"])
         from icgkit.bench.dod import outputs as dod_outputs
@@ -338,7 +357,7 @@ def run_command(
     """Ask models about cases; what is recorded is not asked again."""
     from icgkit.study import run as study_run
 
-    with _clear_errors():
+    with clear_errors():
         chosen = study_run.from_options(
             study, dataset, models, conditions, judges, cache, samples, subset, templates
         ).priced(price or ())
@@ -400,7 +419,7 @@ def judge_command(
     def listed(text: str) -> list[str]:
         return [x.strip() for x in text.split(",") if x.strip()]
 
-    with _clear_errors():
+    with clear_errors():
         if study is not None and judges:
             raise SchemaError("judges", allowed="either --judges or --study")
         asked: Any = listed(judges) or judging.PRIMARY
@@ -451,7 +470,7 @@ def form_command(
     from icgkit.report.results import load_results
     from icgkit.study.judging import merge_verdicts
 
-    with _clear_errors():
+    with clear_errors():
         if (out is None) == (read is None):
             raise SchemaError("form", allowed="either --out or --read")
         run = load_results(cache, dataset=dataset)
@@ -461,48 +480,6 @@ def form_command(
             frame = read_form(read, kind)
             merge_verdicts(run.folder / f"{kind}.parquet", kind, frame)
             typer.echo(f"{frame.height:,d} rows read into {run.folder / kind}.parquet")
-
-
-@app.command("synth")
-def synth_command(
-    out: Annotated[Path, typer.Option(help="Folder of the dataset that is written.")],
-    seed: Annotated[int, typer.Option(min=0, help="Fixes every pixel and every word.")] = 1,
-    n: Annotated[int, typer.Option("--n", min=1, help="Number of cases; 461 is the shipped set.")] = 461,
-    templates: Annotated[
-        str, typer.Option(help="Templates, prefixes or subtypes, separated by commas.")
-    ] = "",
-    indirectness: Annotated[int | None, typer.Option(min=0, max=3, help="Level of the first node.")] = None,
-    distractors: Annotated[int | None, typer.Option(min=0, max=6, help="Unrelated texts.")] = None,
-    nodes: Annotated[int | None, typer.Option(min=1, max=5, help="Nodes of each case.")] = None,
-    distance: Annotated[str, typer.Option(help="near or far: node from target.")] = "",
-    salience: Annotated[str, typer.Option(help="low or high: size and contrast of the nodes.")] = "",
-    twins: Annotated[
-        bool, typer.Option("--twins", help="Twins without the dependency or the target.")
-    ] = False,
-    after: Annotated[bool, typer.Option("--after", help="Pictures after the correct edit as well.")] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Compare boxes, edits and twins pixel by pixel: truth.csv.")
-    ] = False,
-) -> None:
-    """Draw cases whose graph is known by construction."""
-    from tqdm import tqdm
-
-    from icgforge.synth import dataset as door
-
-    with _clear_errors():
-        knobs, names = (
-            door.wishes(distractors, nodes, distance, salience),
-            [t for t in templates.split(",") if t],
-        )
-        with tqdm(total=n, desc="planned", mininterval=2) as bar:
-            made = door.make_dataset(
-                n, seed, names=names or None, knobs=knobs, indirectness=indirectness, progress=bar.update
-            )
-        with tqdm(total=n, desc="drawn", mininterval=2) as bar:
-            cases = door.write_dataset(
-                made, out, name=out.name, twins=twins, after=after, check=check, progress=bar.update
-            )
-        typer.echo(f"{len(cases)} cases, {sum(len(c.constraint_nodes) for c in cases)} nodes in {out}")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from icgforge.mazes.mazes import Cell, Maze, Pair, carve, solve
+from icgforge.mazes.mazes import carve
+from icgkit.bench.dod.maze import Cell, Maze, Pair, solve
 from icgkit.bench.dod.maze_judge import RULES, judge
 
 if TYPE_CHECKING:

@@ -8,18 +8,19 @@ the first writes an instruction, the second draws what it says and never sees th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from icgforge.mazes.mazes import PATH, Cell, Maze, solve
+import polars as pl
+
+from icgkit.bench.dod.maze import ABSTAIN, INSTRUCTION, PATH, Cell, Maze, Pair, draw, solve
 from icgkit.bench.dod.maze_read import Frame, find_maze
+from icgkit.bench.dod.mazes import REMINDER, RULES, small_png
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-ABSTAIN = "[ABSTAIN]"
-"""Ends an answer that declines."""
 REFINED = "REFINED EDIT INSTRUCTION:"
 """Begins the last line of a first stage's answer, which is all that the editor gets."""
 NONE_LEADS = "No path leads from the green cell to the red one."
@@ -177,3 +178,29 @@ SOLVERS: dict[str, Callable[[Image, str], Answer]] = {
     "offline/maze-rewriter + pen": pipeline(rewriter, pen),
 }
 """Reference baselines for mazes, by name."""
+
+
+def run_solvers(
+    pairs: Sequence[Pair], solvers: Mapping[str, Callable[[Image, str], Answer]] | None = None
+) -> pl.DataFrame:
+    """Give every maze of every pair to each solver, without and with the reminder.
+
+    Returns
+    -------
+    polars.DataFrame
+        `model`, `reminder` ("no", "yes"), `case_id`, `text`, `has_image`, `image` (PNG bytes or null).
+    """
+    rows = []
+    for pair in pairs:
+        for kind, maze in (("feasible", pair.feasible), ("infeasible", pair.infeasible)):
+            shown = draw(maze)
+            for name, solver in (solvers or SOLVERS).items():
+                for reminder in ("no", "yes"):
+                    request = f"{INSTRUCTION}\n{RULES}" + (f"\n\n{REMINDER}" if reminder == "yes" else "")
+                    got = solver(shown, request)
+                    image = small_png(got.image) if got.image else None
+                    rows.append(
+                        (name, reminder, f"{pair.pair_id}-{kind}", got.text, image is not None, image)
+                    )
+    kinds = dict.fromkeys(("model", "reminder", "case_id", "text"), pl.String)
+    return pl.DataFrame(rows, schema=kinds | {"has_image": pl.Boolean, "image": pl.Binary}, orient="row")

@@ -17,6 +17,7 @@ import sys
 import zlib
 from typing import Any
 
+from icgkit.calls.local_models import local_models
 from icgkit.calls.reply import Failed
 from icgkit.calls.request import Addressed
 from icgkit.errors import CallError
@@ -86,8 +87,7 @@ class OfflineLane:
     provider = "offline"
 
     def __init__(self, model: str, params: dict[str, Any], pool: Pool | None = None) -> None:
-        from icgforge import baselines as offline
-
+        offline = local_models(self.provider)
         known = [name if "/" in name else f"offline/{name}" for name in (*offline.MODELS, *offline.JUDGES)]
         if model not in known:
             raise CallError(f"unknown model {model!r}", allowed=known)
@@ -110,10 +110,8 @@ class OfflineLane:
 
 def answer(job: dict[str, Any]) -> dict[str, Any]:
     """Answer one job: what litellm's custom provider would answer, without the way through litellm."""
-    from icgforge.baselines import reply
-
     try:
-        text = reply(job["model"], job["messages"])
+        text = local_models().reply(job["model"], job["messages"])
     except Exception as exc:
         return {"failed": f"{type(exc).__name__}: {exc}"}
     message = {"role": "assistant", "content": text}

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 from icgforge.mazes import make as dod_make
 from icgforge.mazes import text_pairs
-from icgforge.mazes.mazes import draw, make_pairs, region
+from icgforge.mazes.mazes import make_pairs
+from icgforge.mazes.solvers import run_solvers
 from icgforge.synth.case import make_case
 from icgkit.bench.dod import files as dod
 from icgkit.bench.dod import judges as dod_judges
@@ -29,6 +30,7 @@ from icgkit.bench.dod import plots as dod_plots
 from icgkit.bench.dod import tables as dod_tables
 from icgkit.bench.dod import views as dod_views
 from icgkit.bench.dod import vista
+from icgkit.bench.dod.maze import draw, region
 from icgkit.calls.cache import Cache
 from icgkit.calls.request import request_key
 from icgkit.cases.dataset import load_dataset, load_published
@@ -525,7 +527,7 @@ def test_replay_of_a_call_that_is_not_there(tmp_path: Path) -> None:
 
 def test_solvers_come_to_what_they_must(tmp_path: Path) -> None:
     requests = dod.read(write(tmp_path, *dod_mazes.records(MAZES))).requests
-    answers = dod_mazes.run_solvers(MAZES)
+    answers = run_solvers(MAZES)
     assert answers.height == 8 * 4 * 2
     edits = dod_mazes.judge_mazes(answers, requests)
     out = dod.outcomes(requests, answers, dod_judges.refusals_by_rule(answers), edits)
@@ -600,7 +602,7 @@ def test_the_cached_text_calls_belong_to_the_shipped_cases() -> None:
 def test_the_notebooks_tables_and_pictures() -> None:
     run = dod_make.load()
     rates = dod.rates(run.outcome, by=("category", "model", "reminder"))
-    board, texts = dod_views.printed("maze"), dod_views.text_table(rates)
+    board, texts = dod_views.printed("maze"), dod_views.text_table(rates, dod_make.MODELS)
     # Programs stand apart from what is published.
     programs = dod_views.shares(rates, category="maze")
     assert not set(programs["model"]) & set(board["model"])

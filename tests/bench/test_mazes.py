@@ -10,20 +10,9 @@ import pytest
 from PIL import Image
 
 from icgforge.mazes.faults import CHANGES, KINDS, confusion, jpeg, judge_edited, make_edited, resized
-from icgforge.mazes.mazes import (
-    CELL,
-    SIZES,
-    Maze,
-    Pair,
-    canonical,
-    carve,
-    draw,
-    make_pairs,
-    region,
-    solve,
-    twin,
-)
+from icgforge.mazes.mazes import canonical, carve, make_pairs, twin
 from icgforge.mazes.solvers import SOLVERS, moves, pen, refined_instruction, rewriter
+from icgkit.bench.dod.maze import CELL, SIZES, Maze, Pair, draw, region, solve
 from icgkit.bench.dod.maze_judge import Limits, judge, read_maze
 from icgkit.bench.dod.maze_read import register
 from icgkit.errors import IcgError
@@ -236,7 +225,7 @@ def test_what_the_judge_tells_of_other_pictures(pairs: list[Pair]) -> None:
     image = draw(pair.feasible, pair.path)
     from PIL import ImageDraw
 
-    from icgforge.mazes.mazes import draw_step
+    from icgkit.bench.dod.maze import draw_step
 
     for a, b in pairwise(back):
         draw_step(ImageDraw.Draw(image), a, b)

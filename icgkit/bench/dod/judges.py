@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from icgforge.mazes.solvers import ABSTAIN
 from icgkit.bench.dod.compare import STANCES
+from icgkit.bench.dod.maze import ABSTAIN
 from icgkit.calls.cache import Cache
 from icgkit.calls.engine import complete_many
 from icgkit.calls.limits import Limits

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from icgforge.mazes.mazes import Cell, Maze
+from icgkit.bench.dod.maze import Cell, Maze
 from icgkit.bench.dod.maze_read import (
     CELL,
     Found,
@@ -143,7 +143,8 @@ def judge(maze: Maze, image: Image, *, limits: Limits | None = None) -> Verdict:
 
     Examples
     --------
-    >>> from icgforge.mazes.mazes import draw, make_pairs
+    >>> from icgforge.mazes.mazes import make_pairs
+    >>> from icgkit.bench.dod.maze import draw
     >>> pair = make_pairs(1)[0]
     >>> judge(pair.feasible, draw(pair.feasible, pair.path)).valid
     True

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from icgforge.mazes.mazes import SIZES, Cell, Maze
+from icgkit.bench.dod.maze import SIZES, Cell, Maze
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -249,7 +249,8 @@ def register(image: Image, maze: Maze) -> Found | None:
 
     Examples
     --------
-    >>> from icgforge.mazes.mazes import draw, make_pairs
+    >>> from icgforge.mazes.mazes import make_pairs
+    >>> from icgkit.bench.dod.maze import draw
     >>> maze = make_pairs(1)[0].feasible
     >>> found = register(draw(maze), maze)
     >>> round(found.frame.cell), found.agreement
@@ -405,7 +406,8 @@ def read_maze(image: Image) -> Maze | None:
 
     Examples
     --------
-    >>> from icgforge.mazes.mazes import draw, make_pairs
+    >>> from icgforge.mazes.mazes import make_pairs
+    >>> from icgkit.bench.dod.maze import draw
     >>> pair = make_pairs(1)[0]
     >>> read_maze(draw(pair.feasible)) == pair.feasible
     True

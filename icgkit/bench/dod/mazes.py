@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from icgforge.mazes.mazes import INSTRUCTION, Maze, Pair, draw, region
-from icgforge.mazes.solvers import SOLVERS, Answer
+from icgkit.bench.dod.maze import INSTRUCTION, Maze, Pair, draw, region
 from icgkit.bench.dod.maze_judge import Limits, Measured, Verdict, judge
 from icgkit.errors import SchemaError
 
@@ -94,7 +93,8 @@ def small_png(image: Image) -> bytes:
 
     Examples
     --------
-    >>> from icgforge.mazes.mazes import draw, make_pairs
+    >>> from icgforge.mazes.mazes import make_pairs
+    >>> from icgkit.bench.dod.maze import draw
     >>> image = draw(make_pairs(1)[0].feasible)
     >>> from PIL import Image
     >>> Image.open(io.BytesIO(small_png(image))).convert("RGB").tobytes() == image.tobytes()
@@ -185,34 +185,6 @@ def _verified(checked: Record, *, feasible: bool) -> Maze:
     return _maze(grid, checked["start"], checked["end"])
 
 
-def run_solvers(
-    pairs: Sequence[Pair], solvers: Mapping[str, Callable[[Image, str], Answer]] | None = None
-) -> pl.DataFrame:
-    """Give every maze of every pair to each solver, without and with the reminder.
-
-    Returns
-    -------
-    polars.DataFrame
-        `model`, `reminder` ("no", "yes"), `case_id`, `text`, `has_image`, `image` (PNG bytes or null).
-    """
-    import polars as pl
-
-    rows = []
-    for pair in pairs:
-        for kind, maze in (("feasible", pair.feasible), ("infeasible", pair.infeasible)):
-            shown = draw(maze)
-            for name, solver in (solvers or SOLVERS).items():
-                for reminder in ("no", "yes"):
-                    request = f"{INSTRUCTION}\n{RULES}" + (f"\n\n{REMINDER}" if reminder == "yes" else "")
-                    got = solver(shown, request)
-                    image = small_png(got.image) if got.image else None
-                    rows.append(
-                        (name, reminder, f"{pair.pair_id}-{kind}", got.text, image is not None, image)
-                    )
-    kinds = dict.fromkeys(("model", "reminder", "case_id", "text"), pl.String)
-    return pl.DataFrame(rows, schema=kinds | {"has_image": pl.Boolean, "image": pl.Binary}, orient="row")
-
-
 def judge_mazes(
     answers: pl.DataFrame, requests: pl.DataFrame, *, limits: Limits | None = None
 ) -> pl.DataFrame:
@@ -221,7 +193,7 @@ def judge_mazes(
     Parameters
     ----------
     answers : frame
-        See `run_solvers`; a picture that cannot be decoded stays pending.
+        See `icgforge.mazes.solvers.run_solvers`; a picture that cannot be decoded stays pending.
     requests : frame
         See `draw_or_decline.read`, with the grid in `evidence` or `proof`.
     limits : Limits, optional

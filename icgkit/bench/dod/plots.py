@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from icgkit.bench.dod.maze_judge import judge
 from icgkit.bench.dod.maze_read import register
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from PIL.Image import Image
 
-    from icgforge.mazes.faults import Edited
-    from icgforge.mazes.mazes import Cell
+    from icgkit.bench.dod.maze import Cell, Maze
     from icgkit.bench.dod.maze_read import Frame
 
 
@@ -61,7 +61,18 @@ def draw_trade(board: pl.DataFrame, ax: Axes, *, reminder: str, named: Sequence[
     return ax
 
 
-def draw_edited(edited: Sequence[Edited], *, columns: int = 4, width: float = 9.0) -> Figure:
+class EditedMaze(Protocol):
+    """What `draw_edited` needs of an edited maze, as `icgforge.mazes.faults.make_edited` makes them."""
+
+    @property
+    def maze(self) -> Maze: ...  # noqa: D102
+    @property
+    def image(self) -> Image: ...  # noqa: D102
+    @property
+    def fault(self) -> str: ...  # noqa: D102
+
+
+def draw_edited(edited: Sequence[EditedMaze], *, columns: int = 4, width: float = 9.0) -> Figure:
     """Draw edited mazes with what was done to them, the verdict, and a ring round each cell it names."""
     from icgkit.report.plots import figure
 

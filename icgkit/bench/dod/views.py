@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from icgforge.mazes.text_pairs import MODELS
 from icgkit.bench.dod.compare import STANCES, judge_quality, labels_of_errors
 from icgkit.bench.dod.files import CATEGORIES
 from icgkit.cases.dataset import load_published
@@ -232,11 +232,14 @@ def stances() -> pl.DataFrame:
     )
 
 
-def text_table(rates: pl.DataFrame) -> pl.DataFrame:
-    """Return D strict and lenient, D_f (percent) and pending judgments of the text pairs, by model and reminder."""
+def text_table(rates: pl.DataFrame, models: Sequence[str] = ()) -> pl.DataFrame:
+    """Return D strict and lenient, D_f (percent) and pending judgments of the text pairs, by model and reminder.
+
+    Models stand in the order of `models`, others after them.
+    """
     import polars as pl
 
-    order = {m: k for k, m in enumerate(MODELS)}
+    order = {m: k for k, m in enumerate(models)}
     mine = shares(rates, category="text")
     mine = mine.sort(pl.col("model").replace_strict(order, default=len(order)), "reminder")
     return mine.select(

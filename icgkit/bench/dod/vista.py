@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from icgforge.mazes.solvers import ABSTAIN
+from icgkit.bench.dod.maze import ABSTAIN
 from icgkit.errors import SchemaError
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from icgkit.bench.grade.compare import leaderboard
 from icgkit.bench.grade.files import PARTS
@@ -14,8 +14,8 @@ from icgkit.report.render import plain_style
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
+    from PIL.Image import Image
 
-    from icgforge.diagrams.pen import Drawn
     from icgkit.report.tables import Table
 
 HEADERS = {
@@ -241,8 +241,23 @@ def typeset_judges(judges: pl.DataFrame) -> Table:
     )
 
 
+class DrawnTask(Protocol):
+    """What `draw_sheet` needs of a task, as `icgforge.diagrams.tasks.draw_tasks` draws them."""
+
+    @property
+    def task_id(self) -> str: ...  # noqa: D102
+    @property
+    def points(self) -> tuple[tuple[str, float], ...]: ...  # noqa: D102
+    @property
+    def pictures(self) -> Mapping[str, Image]: ...  # noqa: D102
+    @property
+    def met(self) -> Mapping[str, tuple[bool, ...]]: ...  # noqa: D102
+    @property
+    def consistency(self) -> Mapping[str, int | None]: ...  # noqa: D102
+
+
 @plain_style()
-def draw_sheet(tasks: Sequence[Drawn]) -> Figure:
+def draw_sheet(tasks: Sequence[DrawnTask]) -> Figure:
     """Draw one row a task: original, reference and edits, with what holds by construction below each."""
     from matplotlib.figure import Figure
 
