@@ -71,7 +71,9 @@ def methods(centres: tuple[float, float], n: int) -> dict[str, tuple[float, Call
         return lambda d, _: M.gap(d, by=(), value="gold", ci=ci)
 
     def gee(d: pl.DataFrame, _: pl.DataFrame) -> pl.DataFrame:
-        return M.gee(d, terms=["condition"], value="gold", cluster="template").filter(term="condition")
+        return M.gee(d, terms=["condition"], value="gold", ci=ig.Sandwich("template")).filter(
+            term="condition"
+        )
 
     def corrected(d: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
         part, some = d.filter(condition="direct"), labels.filter(condition="direct")

@@ -31,7 +31,7 @@ def bootstrap_ours(scale: int, folder: Path) -> Callable[[], Any]:
     def run() -> None:
         _resample._kept.cache_clear()
         metrics.recall(frame, average=("macro", "micro"), ci=metrics.Bootstrap(B))
-        metrics.differences(frame, reference="condition_00", ci=metrics.Bootstrap(B))
+        metrics.differences(frame, metrics.Contrast(reference="condition_00"), ci=metrics.Bootstrap(B))
 
     return run
 

@@ -41,6 +41,8 @@ _WHERE = {
     "CATEGORIES": "taxonomy",
     "SUBTYPES": "taxonomy",
     "Bootstrap": "metrics",
+    "Contrast": "metrics",
+    "Sandwich": "metrics",
     "Wilson": "metrics",
 }
 _MODULES = {
@@ -75,6 +77,8 @@ if TYPE_CHECKING:
     from icgkit.judge.nodes import judge_precision as judge_precision
     from icgkit.judge.nodes import judge_recall as judge_recall
     from icgkit.metrics import Bootstrap as Bootstrap
+    from icgkit.metrics import Contrast as Contrast
+    from icgkit.metrics import Sandwich as Sandwich
     from icgkit.metrics import Wilson as Wilson
     from icgkit.prompts.conditions import build_messages as build_messages
     from icgkit.prompts.conditions import conditions as conditions

@@ -10,28 +10,25 @@ from __future__ import annotations
 from icgkit.metrics._output import gives_frame, set_output
 from icgkit.metrics.agreement import agreement
 from icgkit.metrics.annotators import audit, fleiss
-from icgkit.metrics.contrasts import equivalence, gap_by, rate_trend
-from icgkit.metrics.correction import corrected, corrected_gap
-from icgkit.metrics.correction_outside import corrected_outside
+from icgkit.metrics.contrasts import Contrast, differences, equivalence, gap, gap_by
+from icgkit.metrics.correction import corrected, corrected_gap, corrected_outside
 from icgkit.metrics.crossed import crossed
-from icgkit.metrics.effect_size import cohens_d
 from icgkit.metrics.extremes import ratio, spread
 from icgkit.metrics.gee import gee
-from icgkit.metrics.inference import differences
-from icgkit.metrics.intervals import Bootstrap, Wilson
+from icgkit.metrics.intervals import Bootstrap, Sandwich, Wilson
 from icgkit.metrics.items import item_response
-from icgkit.metrics.missing import bounds
-from icgkit.metrics.paired import mcnemar, permutation
-from icgkit.metrics.planning import plan_tests, satisfaction
-from icgkit.metrics.power import case_sd, cases_needed, power_difference, power_from_pilot
-from icgkit.metrics.power_kappa import power_kappa
-from icgkit.metrics.precision import leakage, precision, rejection
-from icgkit.metrics.ranks import adjust, spearman
-from icgkit.metrics.recall import gap, recall
+from icgkit.metrics.mean import mean
+from icgkit.metrics.paired import cohens_d, mcnemar, permutation, plan_tests
+from icgkit.metrics.power import case_sd, cases_needed, power_difference, power_from_pilot, power_kappa
+from icgkit.metrics.precision import leakage, precision, rejection, satisfaction
+from icgkit.metrics.ranks import adjust, rate_trend, spearman
+from icgkit.metrics.recall import bounds, recall
 from icgkit.metrics.utility import utility
 
 __all__ = [
     "Bootstrap",
+    "Contrast",
+    "Sandwich",
     "Wilson",
     "adjust",
     "agreement",
@@ -53,6 +50,7 @@ __all__ = [
     "item_response",
     "leakage",
     "mcnemar",
+    "mean",
     "permutation",
     "plan_tests",
     "power_difference",
@@ -71,6 +69,6 @@ __all__ = [
 ]
 
 for _name in __all__:
-    if _name not in ("Bootstrap", "Wilson", "set_output"):
+    if _name not in ("Bootstrap", "Contrast", "Sandwich", "Wilson", "set_output"):
         globals()[_name] = gives_frame(globals()[_name])
 del _name

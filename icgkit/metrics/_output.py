@@ -88,3 +88,33 @@ def gives_frame(function: Callable[P, T]) -> Callable[P, T]:
         return got
 
     return wrapped
+
+
+TEXT = [
+    "method",
+    "status",
+    "reference",
+    "target",
+    "conclusion",
+    "between",
+    "quantity",
+    "against",
+    "x",
+    "y",
+    "group",
+    "term",
+    "value",
+    "scale",
+    "estimator",
+]
+
+
+def schema(names: str) -> dict[str, Any]:
+    """Return the columns of a result: known texts, whole numbers (`n`, `n_...`, `cases`), and numbers."""
+    whole = lambda name: name in ("n", "cases", "pairs", "pairs_needed") or name.startswith("n_")  # noqa: E731
+    return {n: pl.String if n in TEXT else pl.Int64 if whole(n) else pl.Float64 for n in names.split()}
+
+
+def lay_out(rows: list[dict[str, Any]], columns: dict[str, Any]) -> pl.DataFrame:
+    """Lay out rows with these columns; what a row does not hold is null."""
+    return pl.DataFrame([[row.get(c) for c in columns] for row in rows], schema=columns, orient="row")

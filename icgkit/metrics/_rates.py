@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -12,8 +12,12 @@ from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _resample, _sums
-from icgkit.metrics.intervals import CASE, Bootstrap
+from icgkit.metrics.intervals import CASE, CI, Bootstrap
 
+Average = Literal["macro", "micro"]
+Pooling = Literal["mean_over_models", "pooled"] | None
+FEW, FEW_EXPANDED = 60, 30
+"""Below so many clusters percentile ends and robust errors (expanded ends) can cover less than .94; see docs/metrics.md."""
 AVERAGES = ("macro", "micro")
 _APART = ("dataset", "judge", "condition")
 Floats = NDArray[np.float64]
@@ -33,7 +37,6 @@ class Rates:
     group: NDArray[np.int64]
     models: int
     pooling: str | None
-    cluster: tuple[str, ...]
     cases: NDArray[np.bool_]
     """Which cases have a scored row, cell by cell."""
     n_scored: NDArray[np.int64]
@@ -42,6 +45,8 @@ class Rates:
     """Two crossed columns: the group of each column of `num` and `den` in either; else nothing."""
     weights: str = ""
     """The column by which cases are weighted; nothing where all count alike."""
+    numeric: bool = False
+    """Whether the outcome is a number: a constant one has no Wilson interval."""
     models_drawn: NDArray[np.int64] | None = None
     """The model of each fine cell, where models are one of the crossed columns and are averaged."""
 
@@ -140,28 +145,27 @@ def prepare(
     pooling: str | None,
     cluster: Sequence[str] = (CASE,),
     where: str = "judgments",
-    distinct: bool = True,
     weights: str | None = None,
+    numeric: bool = False,
 ) -> Rates:
     """Check the frame and count it by cell and cluster."""
     by = _input.columns_of(by)
     need = [*by, CASE, *cluster, value, *_input.columns_of(weights)]
     frame = _input.into(judgments, need, where=where)
     _input.require(frame, need, where=where)
-    outcome = _input.binary(frame, value, where=where)
+    outcome = (_input.numbers if numeric else _input.binary)(frame, value, where=where)
     pooling = check_apart(frame, by, pooling, where=where)
     identity = _sums.unit_columns(frame, CASE)
     _input.no_null(frame, list(dict.fromkeys([*identity, *cluster])), where=where, what="case or cluster")
-    if distinct:
-        _input.no_twice(frame, by, where=where)
+    _input.no_twice(frame, by, where=where)
     averaged = pooling is not None and "model" not in by
     cells = [*by, "model"] if averaged else by
     if len(cluster) == 1:
         counts = _sums.count(frame, outcome, cells, identity)
         index, n_clusters = _sums.cluster_index(frame, counts.units, cluster[0])
         weight = None if weights is None else _weights(frame, counts.units, weights, where)
-        rates = _rates(counts, by, pooling if averaged else None, cluster, index, n_clusters, weight=weight)
-        return replace(rates, weights=weights or "")
+        rates = _rates(counts, by, pooling if averaged else None, index, n_clusters, weight=weight)
+        return replace(rates, weights=weights or "", numeric=numeric)
     if weights is not None:
         raise SchemaError("weights with crossed clusters", got=list(cluster), allowed="one cluster column")
     return _crossed(frame, outcome, by, pooling if averaged else None, cluster, identity, where)
@@ -193,7 +197,6 @@ def _crossed(
         counts,
         by,
         pooling if averaged else None,
-        cluster,
         index,
         len(index),
         whole=whole,
@@ -269,7 +272,6 @@ def _rates(
     counts: _sums.Counts,
     by: list[str],
     pooling: str | None,
-    cluster: Sequence[str],
     index: NDArray[np.int64],
     n_clusters: int,
     *,
@@ -312,18 +314,7 @@ def _rates(
         num = {a: _add_rows(x, group, n_cells) for a, x in num.items()}
         den = {a: _add_rows(x, group, n_cells) for a, x in den.items()}
         group, models = np.arange(n_cells), 1
-    return Rates(
-        cells,
-        num,
-        den,
-        group,
-        models,
-        pooling,
-        tuple(cluster),
-        cases,
-        n_scored,
-        n_total,
-    )
+    return Rates(cells, num, den, group, models, pooling, cases, n_scored, n_total)
 
 
 def _add_rows(values: NDArray[Any], group: NDArray[np.int64], n_cells: int) -> NDArray[Any]:
@@ -342,3 +333,21 @@ def nullable(values: NDArray[Any]) -> list[float | None]:
 def join_notes(notes: list[str]) -> str:
     """Word a status: ok, or what has to be known."""
     return "; ".join(notes) if notes else "ok"
+
+
+def method(rates: Rates, average: str, ci: CI) -> str:
+    """Word how an estimate and its interval were made."""
+    parts = [average]
+    if rates.pooling:
+        parts.append(rates.pooling)
+    if rates.weights:
+        parts.append(f"cases weighted by {rates.weights}")
+    if ci is not None:
+        parts.append(ci.words())
+    return ", ".join(parts)
+
+
+def few(clusters: int, ci: CI) -> str:
+    """Word the flag of an interval from few clusters; nothing where there are enough."""
+    least = FEW if isinstance(ci, Bootstrap) and ci.kind != "expanded" else FEW_EXPANDED
+    return f"{clusters} clusters: interval likely too narrow" if 1 < clusters < least else ""

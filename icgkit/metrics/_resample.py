@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from icgkit.metrics import _packed
+from icgkit.metrics import _packed, _sums
 from icgkit.metrics.intervals import Bootstrap
 
+Floats = NDArray[np.float64]
 Seed: TypeAlias = int | tuple[int, int]
 _KEEP = 30_000_000  # counts of a resampling plan that are kept for the next call with the same seed
 _CHUNK = 6_000_000  # counts drawn and multiplied at a time
@@ -284,3 +286,44 @@ def wilson(p: float, n: float, level: float) -> tuple[float, float]:
     half = z / (1 + z * z / n) * ((p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5)
     low, high = middle - half, middle + half
     return (0.0 if p == 0 else max(0.0, low), 1.0 if p == 1 else min(1.0, high))
+
+
+class Ends(NamedTuple):
+    """Lower and upper ends, undefined draws, and the clusters behind them (of crossed ones the fewer)."""
+
+    low: Floats
+    high: Floats
+    undefined: NDArray[np.int64]
+    clusters: int
+
+
+def by_first(sums: Floats, atoms: pl.DataFrame, ci: Bootstrap) -> Floats:
+    """Add up the columns of `sums` by the groups of the first cluster column."""
+    code = _sums.atom_codes(atoms, ci.over)[0]
+    return np.asarray(_sums.by_cluster(sums, code, int(code.max(initial=-1)) + 1))
+
+
+def draws(function: Callable[[Floats], Floats], sums: Floats, atoms: pl.DataFrame, ci: Bootstrap) -> Floats:
+    """Draw atoms (one row of `atoms` each column of `sums`) by cluster and apply `function` to the sums.
+
+    `function` takes (measures, n) sums to (values, n).
+    """
+    if len(ci.over) == 1:
+        return function(draw_sums(by_first(sums, atoms, ci), ci.n, ci.seed, progress=True))
+    return function(draw_crossed(sums, _sums.atom_codes(atoms, ci.over), ci))
+
+
+def groups(atoms: pl.DataFrame, cluster: Sequence[str]) -> int:
+    """Count the clusters; of crossed ones the fewer."""
+    return min(int(c.max(initial=-1)) + 1 for c in _sums.atom_codes(atoms, cluster))
+
+
+def interval(function: Callable[[Floats], Floats], sums: Floats, atoms: pl.DataFrame, ci: Bootstrap) -> Ends:
+    """Return the interval of each value that `function` makes of the sums."""
+    drawn = draws(function, sums, atoms, ci)
+    total = sums.sum(axis=1, keepdims=True)
+    estimate, n = function(total)[:, 0], groups(atoms, ci.over)
+    found = ends(
+        drawn, ci, np.full(len(estimate), n), estimate, lambda: function(total - by_first(sums, atoms, ci))
+    )
+    return Ends(*found, n)

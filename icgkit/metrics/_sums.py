@@ -22,11 +22,11 @@ _BITS = 21  # three counters share one int64; none of them may pass two million
 
 @dataclass(frozen=True)
 class Counts:
-    """`positive` and `scored` rows for each cell (row) and unit (column); `total` rows of each cell."""
+    """`positive` (of numbers: their sum) and `scored` rows for each cell (row) and unit (column); `total` rows of each cell."""
 
     cells: pl.DataFrame
     units: pl.DataFrame
-    positive: NDArray[np.int32]
+    positive: NDArray[Any]
     scored: NDArray[np.int32]
     total: NDArray[np.int64]
 
@@ -47,6 +47,8 @@ def count(
     """
     keys = list(dict.fromkeys([*cells, *unit]))
     lazy = frame.lazy().select(*keys, value.alias("_v"))
+    if lazy.collect_schema()["_v"] != pl.Boolean:
+        return _grouped(lazy, cells, unit)
     if isinstance(frame, pl.DataFrame) and frame.height <= 2 * BATCH and not _plain(frame, keys):
         return _grouped(lazy, cells, unit)
     batched = _batched(lazy, list(dict.fromkeys(cells)), list(unit))
@@ -74,7 +76,9 @@ def _grouped(lazy: pl.LazyFrame, cells: Sequence[str], unit: Sequence[str]) -> C
     coded = grouped.join(unit_frame, on=list(unit), nulls_equal=True)
     coded = coded.join(cell_frame, on=list(cells), nulls_equal=True) if cells else coded.with_columns(_k=0)
     k, u = coded["_k"].to_numpy(), coded["_u"].to_numpy()
-    tables = np.zeros((2, cell_frame.height, unit_frame.height), dtype=np.int32)
+    shape = (cell_frame.height, unit_frame.height)
+    number = coded.schema["_p"].is_float()
+    tables = np.zeros(shape, dtype=np.float64 if number else np.int32), np.zeros(shape, dtype=np.int32)
     for table, name in zip(tables, ("_p", "_s"), strict=True):
         table[k, u] = coded[name].to_numpy()
     total = np.bincount(k, weights=coded["_t"].to_numpy(), minlength=cell_frame.height).astype(np.int64)

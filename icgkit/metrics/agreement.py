@@ -12,8 +12,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError, UnknownName
-from icgkit.metrics import _input, _interval, _resample, _sums
-from icgkit.metrics._words import few
+from icgkit.metrics import _input, _resample, _sums
+from icgkit.metrics._rates import few
 from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, clusters_of, drawn, level_of
 from icgkit.metrics.paired import KEY
 
@@ -254,11 +254,11 @@ def _intervals(
         made.update(coefficients(table.reshape(4, rows, -1)))
         return table
 
-    _interval.draws(keep, flat, units, ci)
+    _resample.draws(keep, flat, units, ci)
     draws = dict(made)
     left_out: dict[str, Floats] = {}
     if ci.kind == "bca":
-        each = flat.sum(axis=1, keepdims=True) - _interval.by_first(flat, units, ci)
+        each = flat.sum(axis=1, keepdims=True) - _resample.by_first(flat, units, ci)
         left_out = coefficients(each.reshape(4, rows, -1))
     out = {}
     for name in COEFFICIENTS:

@@ -11,8 +11,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError, UnknownName
-from icgkit.metrics import _input, _interval, _rates, _resample, _sums
-from icgkit.metrics._words import few
+from icgkit.metrics import _input, _rates, _resample, _sums
+from icgkit.metrics._output import lay_out
+from icgkit.metrics._rates import few
 from icgkit.metrics.intervals import BOOTSTRAP, CI, Bootstrap, any_kind, clusters_of, drawn, level_of
 from icgkit.metrics.recall import table
 
@@ -114,7 +115,7 @@ def fleiss(
         for key, part in groups
     ]
     schema: dict[str, Any] = {b: got.schema[b] for b in by} | _FLEISS
-    out = pl.DataFrame([[row.get(c) for c in schema] for row in rows], schema=schema, orient="row")
+    out = lay_out(rows, schema)
     return out.sort(by, nulls_last=True) if by else out
 
 
@@ -172,9 +173,9 @@ def _fleiss(
         atoms, over = _atoms(counts, known, items, cluster)
         drawing = ci if cluster else replace(ci, cluster=over[0])
         row["method"] = drawing.words(" x ".join(cluster) or "items")
-        row["n_clusters"] = _interval.groups(atoms, drawing.over)
+        row["n_clusters"] = _resample.groups(atoms, drawing.over)
         if row["n_clusters"] > 1:
-            ends = _interval.interval(
+            ends = _resample.interval(
                 lambda m: np.stack([_coefficients(m, k, equal)[n] for n in _NAMES]), sums, atoms, drawing
             )
     for i, name in enumerate(_NAMES):
@@ -293,8 +294,7 @@ def audit(
     by, cluster, dimensions = _input.columns_of(by), clusters_of(ci), _input.columns_of(dimensions)
     got = _input.eager(answers, [*by, *dimensions, "case_id", *cluster], where="audit")
     _rates.check_apart(got, by, None, where="audit")
-    _input.no_twice(got, by, where="audit")
-    keep = list(dict.fromkeys([*by, *(c for c in ("dataset", "case_id") if c in got.columns), *cluster]))
+    keep = list(dict.fromkeys([*by, *(c for c in _input.KEY if c in got.columns), *cluster]))
     long = pl.concat(
         [
             got.select(*keep, pl.lit(name).alias("dimension"), _input.binary(got, name).alias("_v"))
@@ -302,7 +302,7 @@ def audit(
         ]
     ).with_columns(pl.col("dimension").cast(pl.Enum(list(dimensions))))
     rates = _rates.prepare(
-        long, value="_v", by=[*by, "dimension"], pooling=None, cluster=cluster, distinct=False
+        long, value="_v", by=[*by, "dimension"], pooling=None, cluster=cluster, where="audit"
     )
     out = table(rates, "micro", ci)
     return out.with_columns(pl.col("dimension").cast(pl.String))

@@ -1,30 +1,357 @@
-"""Paired contrasts beyond a difference: equivalence within a margin, and differences of differences."""
+"""Paired contrasts of rates: differences, equivalence within a margin, differences of differences."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from icgkit.errors import SchemaError
-from icgkit.metrics import _input, _rates, _resample, inference
-from icgkit.metrics._words import Average, Pooling, few, method
-from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, needed
+from icgkit.errors import SchemaError, UnknownName
+from icgkit.metrics import _input, _rates, _resample
+from icgkit.metrics._output import lay_out, schema
+from icgkit.metrics._rates import Average, Pooling, Rates, few, method
+from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, clusters_of, drawn, level_of, needed
 
 Floats = NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class Contrast:
+    """What is compared with what: the option `contrast=` of every paired measure.
+
+    Parameters
+    ----------
+    over : str
+        Column whose values are compared.
+    reference : str, number or Boolean
+        The value that the others are compared with.
+    targets : the same, or several, optional
+        The value or values that are compared; every other one when absent.
+    on : str or sequence of str, optional
+        Columns that identify a pair. Tests of pairs (McNemar, permutation, Cohen's d) take by default
+        those of dataset, case, node, model, judge, sample, annotator and item that the frame has. Differences
+        of rates take every row of either side by default; with `on="case_id"` only cases that are scored
+        on both sides (for the same model, where models are kept apart).
+
+    Examples
+    --------
+    >>> Contrast(targets=["cot", "oracle"])
+    Contrast(over='condition', reference='direct', targets=['cot', 'oracle'], on=None)
+    """
+
+    over: str = "condition"
+    reference: Any = "direct"
+    targets: Any = None
+    on: str | Sequence[str] | None = None
+
+    def outside(self, by: list[str]) -> None:
+        """Raise if `by` names the column that is compared."""
+        if self.over in by:
+            raise SchemaError(
+                f"by names {self.over!r}, the column that is compared", got=by, remedy="leave it out"
+            )
+
+    def one(self, default: Any = "oracle") -> Contrast:
+        """Return the contrast with one target, `default` where none is named; raise for several."""
+        if self.targets is None:
+            return replace(self, targets=[default])
+        several = isinstance(self.targets, Iterable) and not isinstance(self.targets, str)
+        names = list(self.targets) if several else [self.targets]
+        if len(names) != 1:
+            raise SchemaError("Contrast.targets", got=names, allowed="one target here")
+        return replace(self, targets=names)
+
+    def sides(
+        self, frame: pl.DataFrame | pl.LazyFrame, *, where: str = "judgments"
+    ) -> tuple[pl.DataFrame | pl.LazyFrame, str, list[str]]:
+        """Check the values that are compared; return the frame with the column as text, and them as text.
+
+        Numbers and Booleans are written as Python writes them: 1, 2.5, True.
+        """
+        over, dtype = pl.col(self.over), frame.collect_schema()[self.over]
+        if dtype == pl.Boolean:
+            frame = frame.with_columns(
+                pl.when(over).then(pl.lit("True")).when(~over).then(pl.lit("False")).alias(self.over)
+            )
+        elif dtype.is_numeric():
+            frame = frame.with_columns(over.cast(pl.String))
+        values = frame.lazy().select(over.unique()).collect().get_column(self.over)
+        known = sorted(str(v) for v in values if v is not None)
+        reference, targets = str(self.reference), self.targets
+        if targets is None:
+            wanted = [t for t in known if t != reference]
+        elif isinstance(targets, str) or not isinstance(targets, Iterable):
+            wanted = [str(targets)]
+        else:
+            wanted = [str(t) for t in targets]
+        if not known:
+            raise SchemaError(
+                f"{where}: no rows with a value of {self.over!r}", allowed="at least two values"
+            )
+        for name in [reference, *wanted]:
+            if name not in known:
+                raise UnknownName.among(f"{self.over} in the {where}", name, known)
+        if reference in wanted:
+            raise SchemaError(
+                f"{self.over} {reference!r} is compared with itself", got=wanted,
+                remedy="leave it out of targets=",
+            )  # fmt: skip
+        if not wanted:
+            raise SchemaError(
+                f"nothing to compare with {reference!r}", got=known, remedy=f"add values of {self.over!r}"
+            )
+        return frame, reference, wanted
+
+
+CONTRAST = Contrast()
+"""The default of `contrast=`: every other condition with direct."""
+
+
+class _Pair(NamedTuple):
+    """One row of a comparison: its names, and the cells of both sides (None where absent)."""
+
+    head: dict[str, Any]
+    target: int | None
+    reference: int | None
+
+
+class _Compared(NamedTuple):
+    """Counted sides of a contrast: rates, their estimates and draws, and what is paired with what."""
+
+    rates: Rates
+    estimate: Floats
+    draws: Floats | None
+    without: Floats | None
+    alive: NDArray[np.bool_]
+    pairs: list[_Pair]
+    how: str
+
+
+def _compared(
+    judgments: Any, contrast: Contrast, by: list[str], average: str, ci: Bootstrap | None, **options: Any
+) -> Iterator[_Compared]:
+    """Count the sides of a contrast: all targets at once, or with `on` one by one."""
+    contrast.outside(by)
+    _input.one_of("average", average, _rates.AVERAGES)
+    over, on = contrast.over, _input.columns_of(contrast.on)
+    cluster, value = clusters_of(ci), options["value"]
+    need = [*by, over, value, *cluster, "case_id", *on, *_input.columns_of(options.get("weights"))]
+    frame = _input.into(judgments, need, where="judgments")
+    names = _input.require(frame, need, where="judgments").names()
+    frame, reference, wanted = contrast.sides(frame)
+    for targets in [[t] for t in wanted] if on else [wanted]:
+        part = frame.filter(pl.col(over).is_in([reference, *targets]))
+        if on:
+            key = [c for c in dict.fromkeys([*by, "dataset", "model", "judge", *on]) if c in names]
+            scored = pl.col(over).filter(pl.col(value).is_not_null())
+            part = part.filter(scored.n_unique().over(key) == 2)
+        rates = _rates.prepare(part, by=[*by, over], cluster=cluster, **options)
+        at = {row: i for i, row in enumerate(rates.cells.select(*by, over).rows())}
+        groups = list(dict.fromkeys(row[:-1] for row in at)) or ([] if by else [()])
+        pairs = [
+            _Pair(
+                dict(zip(by, group, strict=True)) | {"reference": reference, "target": target},
+                at.get((*group, target)), at.get((*group, reference)),
+            )
+            for group in groups for target in targets
+        ]  # fmt: skip
+        yield _Compared(
+            rates, rates.estimate(average),
+            rates.draws([average], ci)[average] if ci and rates.cells.height else None,
+            rates.without(average) if ci and ci.kind == "bca" else None,
+            rates.alive(), pairs, method(rates, average, ci),
+        )  # fmt: skip
+
+
+def _named(counted: Sequence[_Compared], by: list[str], columns: dict[str, Any]) -> dict[str, Any]:
+    kinds = counted[0].rates.cells.schema
+    return {b: kinds[b] for b in by} | {"reference": pl.String, "target": pl.String} | columns
+
+
+def differences(
+    judgments: _input.IntoFrame,
+    contrast: Contrast = CONTRAST,
+    *,
+    by: str | Sequence[str] = ("model",),
+    average: Average = "macro",
+    pooling: Pooling = None,
+    ci: Bootstrap | None = BOOTSTRAP,
+    value: str = "found",
+    weights: str | None = None,
+) -> pl.DataFrame:
+    """Compare rates with that of a reference: paired, clustered intervals from one resampling plan.
+
+    Parameters
+    ----------
+    judgments, by, average, pooling, value, weights
+        As in `recall`; `by` must not name the column that is compared.
+    contrast : Contrast
+        What is compared with what, and whether on all cases or on shared ones.
+    ci : Bootstrap or None
+        Both sides are resampled together, so that the pairing by case is kept.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row for each combination of `by` and target: the columns `by`, then `reference`, `target`,
+        `estimate` (target minus reference, -1 to 1), `low`, `high`, `level`, `estimate_reference`,
+        `estimate_target`, `n_scored`, `n_total`, `n_missing` (rows of both sides), `n_cases`,
+        `n_clusters` (scored on both sides), `method`, `status`.
+
+    Raises
+    ------
+    SchemaError, UnknownName
+        As in `recall`; if the reference or a target does not occur.
+
+    Notes
+    -----
+    R_target - R_reference, both macro or both micro as in `recall`. The interval is that of the
+    difference of the two resampled rates. Both sides use the same resampled clusters, which keeps the
+    pairing that an interval from two separate bootstraps would lose.
+
+    References
+    ----------
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap, sections 8.3 and 13.3.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> judgments = pl.DataFrame(
+    ...     {"case_id": ["a", "b"] * 2, "model": "m", "condition": ["direct"] * 2 + ["cot"] * 2,
+    ...      "found": [True, False, True, True]})
+    >>> differences(judgments, ci=None).select("target", "estimate", "n_cases").row(0)
+    ('cot', 0.5, 2)
+    """
+    by, ci = _input.columns_of(by), drawn(ci)
+    options = {"pooling": pooling, "value": value, "weights": weights}
+    counted = list(_compared(judgments, contrast, by, average, ci, **options))
+    rows = [_difference(c, pair, ci) for c in counted for pair in c.pairs]
+    out = lay_out(rows, _named(counted, by, _DIFFERENCE))
+    return out.sort([*by, "target"], nulls_last=True, maintain_order=True) if contrast.on else out
+
+
+_DIFFERENCE = schema(
+    "estimate low high level estimate_reference estimate_target n_scored n_total n_missing n_cases n_clusters "
+    "method status"
+)
+
+
+def gap(
+    judgments: _input.IntoFrame,
+    contrast: Contrast = CONTRAST,
+    *,
+    by: str | Sequence[str] = ("model",),
+    average: Average = "macro",
+    pooling: Pooling = None,
+    ci: Bootstrap | None = BOOTSTRAP,
+    value: str = "found",
+    weights: str | None = None,
+) -> pl.DataFrame:
+    """Compute the difference of one target from the reference: `differences` with "oracle" as the default target.
+
+    Parameters
+    ----------
+    judgments, contrast, by, average, pooling, ci, value, weights
+        As in `differences`; one target.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns as in `differences`.
+
+    Notes
+    -----
+    R_target - R_reference. Source: `differences`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> judgments = pl.DataFrame(
+    ...     {"case_id": ["a", "b"] * 2, "model": "m", "condition": ["direct"] * 2 + ["oracle"] * 2,
+    ...      "found": [True, False, True, True]})
+    >>> gap(judgments, ci=None)["estimate"].to_list()
+    [0.5]
+    """
+    return differences(
+        judgments, contrast.one(), by=by, average=average, pooling=pooling, ci=ci, value=value, weights=weights
+    )  # fmt: skip
+
+
+def _difference(c: _Compared, pair: _Pair, ci: Bootstrap | None) -> dict[str, Any]:
+    t, r = pair.target, pair.reference
+    cells = [i for i in (t, r) if i is not None]
+    values = [finite(c.estimate[i]) if i is not None else None for i in (r, t)]
+    row = pair.head | _sizes(c, cells) | {
+        "level": level_of(ci), "estimate_reference": values[0], "estimate_target": values[1],
+        "method": f"difference, {c.how}" + (", paired" if ci else ""),
+    }  # fmt: skip
+    if t is None or r is None or values[0] is None or values[1] is None:
+        side = "reference" if values[0] is None else "target"
+        return row | {"n_cases": 0, "n_clusters": 0, "status": f"{side}: nothing scored"}
+    difference = values[1] - values[0]
+    either = int(c.rates.clusters((c.alive[t] | c.alive[r])[None, :])[0])
+    shared = row["n_clusters"]
+    notes = [] if shared == either else [f"{shared} of {either} clusters scored on both sides"]
+    row |= {"estimate": difference}
+    if c.draws is not None and ci is not None:
+        left_out = None if c.without is None else (c.without[t] - c.without[r])[None, :]
+        low, high, note = settled(difference, c.draws[t] - c.draws[r], either, ci, left_out)
+        row |= {"low": low, "high": high}
+        notes += [note] if note else []
+    return row | {"status": _rates.join_notes(notes)}
+
+
+def _sizes(c: _Compared, cells: list[int]) -> dict[str, int]:
+    """Count rows, and the cases and clusters that are scored in every one of the cells."""
+    rates = c.rates
+    scored, total = (int(sum(x[i] for i in cells)) for x in (rates.n_scored, rates.n_total))
+    both = np.logical_and.reduce(c.alive[cells]) if cells else np.zeros(c.alive.shape[1], dtype=bool)
+    return {
+        "n_scored": scored, "n_total": total, "n_missing": total - scored,
+        "n_cases": int(np.logical_and.reduce(rates.cases[cells]).sum()) if cells else 0,
+        "n_clusters": int(rates.clusters(both[None, :])[0]),
+    }  # fmt: skip
+
+
+def finite(value: float) -> float | None:
+    """Return the number, or None for NaN."""
+    return float(value) if np.isfinite(value) else None
+
+
+def settled(
+    estimate: float, draws: Floats, clusters: int, ci: Bootstrap, without: Floats | None = None
+) -> tuple[float | None, float | None, str]:
+    """Return the interval of a difference or ratio from its draws, and what has to be said of it."""
+    low, high, undefined = _resample.ends(
+        draws[None, :], ci, np.array([clusters]), np.array([estimate]), lambda: np.asarray(without)
+    )
+    return settle_difference(estimate, low[0], high[0], int(undefined[0]), clusters, ci)
+
+
+def settle_difference(
+    estimate: float, low: float, high: float, undefined: int, clusters: int, ci: Bootstrap
+) -> tuple[float | None, float | None, str]:
+    """Decide what a bootstrap interval of a difference or ratio is worth."""
+    if clusters < 2:
+        return None, None, "one cluster: no interval"
+    if undefined > ci.n // 20:
+        return None, None, f"{undefined} of {ci.n} draws undefined: no interval"
+    if not np.isfinite(low) or low == high:
+        return None, None, "constant over clusters: no interval"
+    notes = [few(clusters, ci), f"{undefined} of {ci.n} draws undefined and left out" if undefined else ""]
+    return min(float(low), estimate), max(float(high), estimate), "; ".join(n for n in notes if n)
+
+
 def equivalence(
     judgments: _input.IntoFrame,
+    contrast: Contrast = CONTRAST,
     *,
     margin: float,
-    reference: str = "direct",
-    targets: str | Sequence[str] | None = None,
     by: str | Sequence[str] = ("model",),
-    over: str = "condition",
     average: Average = "macro",
     pooling: Pooling = None,
     ci: Bootstrap = BOOTSTRAP,
@@ -36,7 +363,7 @@ def equivalence(
 
     Parameters
     ----------
-    judgments, reference, targets, by, over, average, pooling, value
+    judgments, contrast, by, average, pooling, value
         As in `differences`.
     margin : float
         Largest difference that would not matter, as a share between 0 and 1; to be fixed before the
@@ -87,66 +414,32 @@ def equivalence(
         raise SchemaError(
             "margin", got=margin, allowed="a share between 0 and 1, such as 0.05 for five points"
         )
-    ci = needed(ci)
-    by = _input.columns_of(by)
-    rates, pairs, how = _counted(judgments, reference, targets, by, over, average, pooling, ci, value)
-    estimate, draws = rates.estimate(average), rates.draws([average], ci)[average]
-    alive, rows = rates.alive(), []
-    for pair in pairs.iter_rows(named=True):
-        t, r = pair["_i"], pair["_r"]
-        row = {b: pair[b] for b in by} | {
-            "reference": str(reference),
-            "target": pair[over],
-            "margin": float(margin),
-        }
-        row |= {"level": 1 - 2 * (1 - ci.level), "method": f"two one-sided t-tests, {how}"}
-        if t is None or r is None or not np.isfinite(estimate[[t, r]]).all():
-            rows.append(row | {"status": "nothing scored on one side"})
-            continue
-        row |= _sizes(rates, [t, r], alive)
-        row |= _two_tests(
-            float(estimate[t] - estimate[r]), draws[t] - draws[r], row["n_clusters"], margin, ci
-        )
-        rows.append(row)
-    schema = {b: pairs.schema[b] for b in by} | _EQUIVALENCE
-    return pl.DataFrame([[row.get(c) for c in schema] for row in rows], schema=schema, orient="row")
+    ci, by = needed(ci), _input.columns_of(by)
+    counted = list(_compared(judgments, contrast, by, average, ci, pooling=pooling, value=value))
+    rows = []
+    for c in counted:
+        for head, t, r in c.pairs:
+            row = head | {
+                "margin": float(margin), "level": 1 - 2 * (1 - ci.level),
+                "method": f"two one-sided t-tests, {c.how}", "status": "nothing scored on one side",
+            }  # fmt: skip
+            if (
+                c.draws is not None
+                and t is not None
+                and r is not None
+                and np.isfinite(c.estimate[[t, r]]).all()
+            ):
+                row |= _sizes(c, [t, r])
+                d = float(c.estimate[t] - c.estimate[r])
+                row |= _two_tests(d, c.draws[t] - c.draws[r], row["n_clusters"], margin, ci)
+            rows.append(row)
+    return lay_out(rows, _named(counted, by, _EQUIVALENCE))
 
 
-_SIZES: dict[str, Any] = dict.fromkeys(
-    ["n_scored", "n_total", "n_missing", "n_cases", "n_clusters"], pl.Int64
+_EQUIVALENCE = schema(
+    "estimate low high level margin p_noninferior p_nonsuperior p_value conclusion n_scored n_total n_missing n_cases "
+    "n_clusters method status"
 )
-_EQUIVALENCE: dict[str, Any] = {
-    "reference": pl.String, "target": pl.String,
-    **dict.fromkeys(["estimate", "low", "high", "level", "margin", "p_noninferior", "p_nonsuperior", "p_value"], pl.Float64),
-    "conclusion": pl.String, **_SIZES, "method": pl.String, "status": pl.String,
-}  # fmt: skip
-
-
-def _counted(
-    judgments: Any, reference: Any, targets: Any, by: list[str], over: str, average: str, pooling: Pooling,
-    ci: Bootstrap, value: str,
-) -> tuple[_rates.Rates, pl.DataFrame, str]:  # fmt: skip
-    """Count both sides of every pair; return the rates, the positions of the sides and the method in words."""
-    if over in by:
-        raise SchemaError(f"by names {over!r}, the column that is compared", got=by, remedy="leave it out")
-    _input.one_of("average", average, _rates.AVERAGES)
-    frame = _input.into(judgments, where="judgments")
-    _input.require(frame, [*by, over, value, *ci.over, "case_id"], where="judgments")
-    frame, reference, wanted = inference.sides(frame, over, reference, targets)
-    frame = frame.filter(pl.col(over).is_in([reference, *wanted]))
-    rates = _rates.prepare(frame, value=value, by=[*by, over], pooling=pooling, cluster=ci.over)
-    return rates, inference._pairs(rates.cells, by, over, reference, wanted), method(rates, average, ci)
-
-
-def _sizes(rates: _rates.Rates, cells: list[int], alive: NDArray[np.bool_]) -> dict[str, int]:
-    """Count rows, and the cases and clusters that are scored in every one of the cells."""
-    scored, total = (int(sum(x[i] for i in cells)) for x in (rates.n_scored, rates.n_total))
-    both = np.logical_and.reduce(alive[cells])
-    return {
-        "n_scored": scored, "n_total": total, "n_missing": total - scored,
-        "n_cases": int(np.logical_and.reduce(rates.cases[cells]).sum()),
-        "n_clusters": int(rates.clusters(both[None, :])[0]),
-    }  # fmt: skip
 
 
 def _two_tests(d: float, draws: Floats, clusters: int, margin: float, ci: Bootstrap) -> dict[str, Any]:
@@ -180,11 +473,9 @@ def _two_tests(d: float, draws: Floats, clusters: int, margin: float, ci: Bootst
 
 def gap_by(
     judgments: _input.IntoFrame,
+    contrast: Contrast = CONTRAST,
     *,
     between: str = "judge",
-    reference: str = "direct",
-    target: str = "oracle",
-    over: str = "condition",
     average: Average = "macro",
     pooling: Pooling = None,
     ci: Bootstrap = BOOTSTRAP,
@@ -200,7 +491,7 @@ def gap_by(
         Column whose values are compared, such as the judge. Only decisions that every value has are
         used (same case, node, model and condition), so that a judge of a part is not set against one
         of the whole.
-    reference, target, over, average, pooling, ci, value
+    contrast, average, pooling, ci, value
         As in `gap`.
 
     Returns
@@ -233,8 +524,10 @@ def gap_by(
     ci = needed(ci)
     if ci.kind == "bca":
         raise SchemaError("kind of bootstrap", got="bca", allowed="percentile or expanded")
+    contrast = contrast.one()
+    over, sides = contrast.over, [str(contrast.reference), str(contrast.targets[0])]
     frame = _input.eager(judgments, [between, over, value, *ci.over, "case_id"], where="judgments")
-    frame = frame.filter(pl.col(over).is_in([reference, target]), pl.col(between).is_not_null())
+    frame = frame.filter(pl.col(over).cast(pl.String).is_in(sides), pl.col(between).is_not_null())
     values = sorted(frame[between].unique().to_list())
     if len(values) < 2:
         raise SchemaError(
@@ -244,156 +537,28 @@ def gap_by(
     shared = frame.filter(pl.col(between).n_unique().over(key) == len(values))
     if shared.is_empty():
         raise SchemaError(f"no decision has all values of {between!r}", got=values)
-    rates, pairs, how = _counted(shared, reference, [target], [between], over, average, pooling, ci, value)
-    estimate, draws = rates.estimate(average), rates.draws([average], ci)[average]
-    at = {row[between]: (row["_i"], row["_r"]) for row in pairs.iter_rows(named=True)}
-    alive, first = rates.alive(), at[values[0]]
-    rows = []
-    for v in values:
-        rows.append(_contrast(rates, v, "gap", None, at[v], estimate, draws, alive, ci))
+    (c,) = _compared(shared, replace(contrast, on=None), [between], average, ci, pooling=pooling, value=value)
+    at = {pair.head[between]: (pair.target, pair.reference) for pair in c.pairs}
+    first = values[0]
+    rows = [_contrast(c, at[v], ci) | {"between": str(v), "quantity": "gap"} for v in values]
     for v in values[1:]:
-        rows.append(
-            _contrast(rates, v, "difference of gaps", values[0], (*at[v], *first), estimate, draws, alive, ci)
-        )
-    out = [row | {"method": f"{target} minus {reference}, {how}, paired"} for row in rows]
-    return pl.DataFrame([[row.get(c) for c in _GAPS] for row in out], schema=_GAPS, orient="row")
+        of = {"between": str(v), "quantity": "difference of gaps", "against": str(first)}
+        rows.append(_contrast(c, (*at[v], *at[first]), ci) | of)
+    how = f"{sides[1]} minus {sides[0]}, {c.how}, paired"
+    return lay_out([row | {"method": how} for row in rows], _GAPS)
 
 
-_GAPS: dict[str, Any] = {
-    "between": pl.String, "quantity": pl.String, "against": pl.String,
-    **dict.fromkeys(["estimate", "low", "high", "level"], pl.Float64), **_SIZES, "method": pl.String, "status": pl.String,
-}  # fmt: skip
+_GAPS = schema(
+    "between quantity against estimate low high level n_scored n_total n_missing n_cases n_clusters method status"
+)
 
 
-def _contrast(
-    rates: _rates.Rates, between: Any, quantity: str, against: Any, cells: tuple[int | None, ...],
-    estimate: Floats, draws: Floats, alive: NDArray[np.bool_], ci: Bootstrap,
-) -> dict[str, Any]:  # fmt: skip
-    row: dict[str, Any] = {
-        "between": str(between),
-        "quantity": quantity,
-        "against": None if against is None else str(against),
-    }
+def _contrast(c: _Compared, cells: tuple[int | None, ...], ci: Bootstrap) -> dict[str, Any]:
+    """Return the difference of two cells, or of two differences."""
     known = [i for i in cells if i is not None]
-    if len(known) < len(cells) or not np.isfinite(estimate[known]).all():
-        return row | {"status": "nothing scored on one side", "level": ci.level}
+    if len(known) < len(cells) or c.draws is None or not np.isfinite(c.estimate[known]).all():
+        return {"status": "nothing scored on one side", "level": ci.level}
     signs = np.array([1.0, -1.0, -1.0, 1.0][: len(known)])
-    value = float(signs @ estimate[known])
-    row |= {"estimate": value, "level": ci.level} | _sizes(rates, known, alive)
-    ends = _resample.ends(
-        (signs @ draws[known])[None, :], ci, np.array([row["n_clusters"]]), np.array([value])
-    )
-    low, high, note = inference.settle_difference(
-        value, ends[0][0], ends[1][0], int(ends[2][0]), row["n_clusters"], ci
-    )
-    return row | {"low": low, "high": high, "status": note or "ok"}
-
-
-def rate_trend(
-    judgments: _input.IntoFrame,
-    x: str,
-    *,
-    group: str = "subtype",
-    average: Average = "micro",
-    pooling: Pooling = None,
-    ci: Bootstrap = BOOTSTRAP,
-    value: str = "found",
-) -> pl.DataFrame:
-    """Compute Spearman's correlation of groups' rates with a property of the groups, rates being uncertain.
-
-    `spearman` takes the rates of the groups as known. Here whole clusters are resampled, the rates
-    computed anew and ranked anew, so that the interval holds what the verdicts leave open. The groups
-    themselves are fixed: it says nothing about other groups.
-
-    Parameters
-    ----------
-    judgments : frame
-        As in `recall`, with the columns `group` and `x`.
-    x : str
-        Numeric property, one value a group.
-    group : str
-        Column of the groups.
-    average, pooling, ci, value
-        As in `recall`.
-
-    Returns
-    -------
-    polars.DataFrame
-        `x`, `group`, `estimate` (rho, -1 to 1), `low`, `high`, `level`, `n` (groups), `n_scored`,
-        `n_total`, `n_missing`, `n_clusters`, `method`, `status`.
-
-    Notes
-    -----
-    Pearson's correlation of average ranks, in the data and in every resample; a group that a resample
-    misses is left out of it, and a resample in which all rates are equal is undefined.
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 6.2 (functions of the data).
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> rows = [
-    ...     {"case_id": f"c{i}", "subtype": f"s{i % 4}", "level": i % 4, "found": i % 5 > i % 4}
-    ...     for i in range(80)
-    ... ]
-    >>> rate_trend(pl.DataFrame(rows), "level", ci=Bootstrap(200))["estimate"].round(2).item()
-    -1.0
-    """
-    ci = needed(ci)
-    frame = _input.into(judgments, where="judgments")
-    _input.require(frame, [group, x, value, *ci.over, "case_id"], where="judgments")
-    rates = _rates.prepare(frame, value=value, by=[group, x], pooling=pooling, cluster=ci.over)
-    if rates.cells[group].is_duplicated().any():
-        raise SchemaError(f"a group of {group!r} has several values of {x!r}", allowed="one value a group")
-    estimate, draws = rates.estimate(average), rates.draws([average], ci)[average]
-    known = np.isfinite(estimate)
-    level = rates.cells[x].cast(pl.Float64).to_numpy()[known]
-    alive = rates.alive()
-    row: dict[str, Any] = {
-        "x": x, "group": group, "level": ci.level, "n": int(known.sum()),
-        "n_scored": int(rates.n_scored.sum()), "n_total": int(rates.n_total.sum()),
-        "n_missing": int((rates.n_total - rates.n_scored).sum()),
-        "n_clusters": int(rates.clusters(np.logical_or.reduce(alive)[None, :])[0]),
-        "method": f"Spearman over {group}, {method(rates, average, ci)}",
-    }  # fmt: skip
-    rho = (
-        _rank_correlation(level, np.column_stack([estimate[known], draws[known]]))
-        if known.sum() > 2
-        else np.array([np.nan])
-    )
-    if not np.isfinite(rho[0]):
-        row["status"] = "fewer than three groups, or all alike"
-    else:
-        low, high, undefined = _resample.percentile(rho[None, 1:], ci.level)
-        ends = inference.settle_difference(
-            float(rho[0]), low[0], high[0], int(undefined[0]), row["n_clusters"], ci
-        )
-        row |= {"estimate": float(rho[0]), "low": ends[0], "high": ends[1], "status": ends[2] or "ok"}
-    return pl.DataFrame([[row.get(c) for c in _TREND]], schema=_TREND, orient="row")
-
-
-_TREND: dict[str, Any] = {
-    "x": pl.String, "group": pl.String, **dict.fromkeys(["estimate", "low", "high", "level"], pl.Float64),
-    **dict.fromkeys(["n", "n_scored", "n_total", "n_missing", "n_clusters"], pl.Int64),
-    "method": pl.String, "status": pl.String,
-}  # fmt: skip
-
-
-def _rank_correlation(x: Floats, columns: Floats) -> Floats:
-    """Correlate the ranks of x with those of each column, over the groups that have a rate; NaN if all are alike."""
-    from scipy.stats import rankdata
-
-    out = np.full(columns.shape[1], np.nan)
-    whole: NDArray[np.bool_] = np.asarray(np.isfinite(columns).all(axis=0))
-    parts = [(np.ones(len(x), dtype=bool), whole)] if whole.any() else []
-    parts += [(np.isfinite(columns[:, k]), np.arange(len(whole)) == k) for k in np.flatnonzero(~whole)]
-    for rows, chosen in parts:
-        centre = (rows.sum() + 1) / 2
-        if rows.sum() < 3:
-            continue
-        a, b = rankdata(x[rows]) - centre, rankdata(columns[rows][:, chosen], axis=0) - centre
-        size = np.sqrt((a @ a) * (b * b).sum(axis=0))
-        out[chosen] = np.divide(a @ b, size, out=np.full(len(size), np.nan), where=size > 0)
-    return out
+    value, row = float(signs @ c.estimate[known]), _sizes(c, known)
+    low, high, note = settled(value, signs @ c.draws[known], row["n_clusters"], ci)
+    return row | {"estimate": value, "low": low, "high": high, "level": ci.level, "status": note or "ok"}

@@ -1,4 +1,4 @@
-"""Recall corrected for the judge's errors, from a subset that people labelled too."""
+"""Recall corrected for the judge's errors, from a subset that people labelled too or from pairs elsewhere."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
-from icgkit.metrics import _input, _interval, _rates, _resample, _sums
-from icgkit.metrics._words import few
-from icgkit.metrics.inference import sides
+from icgkit.metrics import _input, _rates, _resample, _sums
+from icgkit.metrics._output import lay_out, schema
+from icgkit.metrics._rates import Average, Pooling, few
+from icgkit.metrics.contrasts import CONTRAST, Contrast
 from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, needed
 
 Floats = NDArray[np.float64]
 METHODS = ("judge", "labels", "rogan_gladen", "prediction_powered", "prediction_powered_tuned")
-Average = Literal["macro", "micro"]
 LEAST = 10
 """Below this number of labelled clusters a clustered error is itself too uncertain to lean on."""
 
@@ -98,15 +98,13 @@ def corrected(
     every = _read(judgments, labels, by, pooling, average, ci)
     cells, atoms = _cells(every, by, ci)
     rows = [key | row for key, cell in cells for row in _report({"": cell}, atoms, ci)]
-    schema: dict[str, Any] = {b: every.schema[b] for b in by} | _SCHEMA
-    return _laid_out(rows, schema, by)
+    return _laid_out(rows, {b: every.schema[b] for b in by} | _CORRECTED, by)
 
 
 def corrected_gap(
     judgments: _input.IntoFrame,
     labels: _input.IntoFrame,
-    reference: str = "direct",
-    target: str = "oracle",
+    contrast: Contrast = CONTRAST,
     *,
     by: str | Sequence[str] = ("model",),
     average: Average = "micro",
@@ -118,9 +116,9 @@ def corrected_gap(
     Parameters
     ----------
     judgments, labels, by, average, pooling, ci
-        As in `corrected`; `by` must not name the condition. Both conditions need labels.
-    reference, target : str
-        Two conditions.
+        As in `corrected`; `by` must not name the column that is compared. Both sides need labels.
+    contrast : Contrast
+        The two values that are compared; "oracle" with "direct" by default.
 
     Returns
     -------
@@ -149,38 +147,33 @@ def corrected_gap(
     [0.5]
     """
     by, ci = _input.columns_of(by), needed(ci)
-    if "condition" in by:
-        raise SchemaError("by names 'condition', the column that is compared", got=by, remedy="leave it out")
-    frame, reference, (target,) = sides(
-        _input.eager(judgments, ["condition"], where="judgments"), "condition", reference, [target]
-    )
-    wanted = pl.col("condition").is_in([reference, target])
-    gold = _input.eager(labels, ["condition"], where="labels").filter(wanted)
-    every = _read(frame.filter(wanted), gold, [*by, "condition"], pooling, average, ci)
+    contrast = contrast.one()
+    contrast.outside(by)
+    over = contrast.over
+    frame, reference, (target,) = contrast.sides(_input.eager(judgments, [over], where="judgments"))
+    wanted = pl.col(over).cast(pl.String).is_in([reference, target])
+    gold = _input.eager(labels, [over], where="labels").filter(wanted)
+    every = _read(frame.filter(wanted), gold, [*by, over], pooling, average, ci)
     groups: dict[tuple[Any, ...], dict[str, _Cell]] = {}
-    cells, atoms = _cells(every, [*by, "condition"], ci)
+    cells, atoms = _cells(every, [*by, over], ci)
     for key, cell in cells:
-        groups.setdefault(tuple(key[b] for b in by), {})[key["condition"]] = cell
+        groups.setdefault(tuple(key[b] for b in by), {})[key[over]] = cell
     rows = []
     for values, pair in groups.items():
         head = dict(zip(by, values, strict=True)) | {"reference": reference, "target": target}
         rows += [head | row for row in _report({s: pair.get(s) for s in (reference, target)}, atoms, ci)]
-    schema: dict[str, Any] = {b: every.schema[b] for b in by}
-    return _laid_out(rows, schema | {"reference": pl.String, "target": pl.String} | _SCHEMA, by)
+    columns = {b: every.schema[b] for b in by} | schema("reference target") | _CORRECTED
+    return _laid_out(rows, columns, by)
 
 
-_SCHEMA: dict[str, Any] = {
-    "estimator": pl.String,
-    **dict.fromkeys(["estimate", "low", "high", "level", "se", "width", "width_ratio"], pl.Float64),
-    **dict.fromkeys(["sensitivity", "specificity", "tuning"], pl.Float64),
-    **dict.fromkeys(["n_scored", "n_total", "n_missing", "n_labelled", "n_cases", "n_clusters"], pl.Int64),
-    "method": pl.String,
-    "status": pl.String,
-}
+_CORRECTED = schema(
+    "estimator estimate low high level se width width_ratio sensitivity specificity tuning n_scored n_total n_missing "
+    "n_labelled n_cases n_clusters method status"
+)
 
 
-def _laid_out(rows: list[dict[str, Any]], schema: dict[str, Any], by: list[str]) -> pl.DataFrame:
-    out = pl.DataFrame([[row.get(c) for c in schema] for row in rows], schema=schema, orient="row")
+def _laid_out(rows: list[dict[str, Any]], columns: dict[str, Any], by: list[str]) -> pl.DataFrame:
+    out = lay_out(rows, columns)
     return out.sort(by, nulls_last=True, maintain_order=True) if by else out
 
 
@@ -447,7 +440,7 @@ def _rogan_gladen(
         return
     estimate = float(value(sums.sum(axis=1, keepdims=True))[0, 0])
     row |= {"estimate": estimate, "status": "ok"}
-    ends = _interval.interval(value, sums, atoms, ci)
+    ends = _resample.interval(value, sums, atoms, ci)
     low, high, undefined = float(ends.low[0]), float(ends.high[0]), int(ends.undefined[0])
     if undefined > ci.n // 20 or not low < high:
         row["status"] = f"{undefined} of {ci.n} draws undefined: no interval"
@@ -464,3 +457,126 @@ def _corrected(sums: Floats) -> tuple[Floats, Floats, Floats]:
     p, se = _resample.ratio(pf, pn), _resample.ratio(fy, y)
     sp = _resample.ratio(n - y - f + fy, n - y)
     return _resample.ratio(p + sp - 1, se + sp - 1), se, sp
+
+
+def corrected_outside(
+    judgments: _input.IntoFrame,
+    pairs: _input.IntoFrame,
+    contrast: Contrast = CONTRAST,
+    *,
+    by: str | Sequence[str] = (),
+    average: Average = "macro",
+    pooling: Pooling = None,
+    ci: Bootstrap = BOOTSTRAP,
+) -> pl.DataFrame:
+    """Correct recall and gap for a judge whose errors were measured elsewhere (external validation).
+
+    `corrected` needs labels of these very decisions. Where there are only labelled pairs from other
+    responses, sensitivity and specificity can be carried over, on the assumption that the judge errs
+    alike in every condition and here as there. Nothing in the data can check that.
+
+    Parameters
+    ----------
+    judgments : frame
+        The judge's verdicts, as in `recall`.
+    pairs : frame
+        Labelled pairs of the same judge: `found` (the judge), `gold` (a person), both Boolean.
+    contrast : Contrast
+        Its column makes rows, its reference is what gaps are taken from (of its targets, where named).
+    by, average, pooling, ci
+        As in `differences`.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns `by`, `over`, `quantity` ("recall", "gap"), `judged` (as the judge says), `estimate`
+        (corrected), `low`, `high`, `level`, `sensitivity`, `specificity`, `n_labelled`, `n_scored`,
+        `n_clusters`, `method`, `status`. Recall is cut to 0..1, a gap to -1..1.
+
+    Raises
+    ------
+    SchemaError
+        If the pairs have no positive or no negative label.
+
+    Notes
+    -----
+    Rogan-Gladen, (p + Sp - 1) / (Se + Sp - 1); the gap is the judged gap over (Se + Sp - 1). The interval
+    takes percentiles of joint draws: p by the cluster bootstrap, Se and Sp from Beta(x + 1/2, n - x + 1/2)
+    for x right verdicts of n.
+
+    References
+    ----------
+    Rogan and Gladen (1978), Am. J. Epidemiol. 107, 71-76. Lang and Reiczigel (2014), Confidence limits for
+    prevalence of disease adjusted for estimated sensitivity and specificity, Preventive Veterinary
+    Medicine 113, 13-22 (uncertain error rates).
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> judged = pl.DataFrame({"case_id": [f"c{i}" for i in range(100)], "condition": "direct", "found": [i < 30 for i in range(100)]})
+    >>> pairs = pl.DataFrame({"found": [True] * 9 + [False] * 11, "gold": [True] * 10 + [False] * 10})
+    >>> corrected_outside(judged, pairs, ci=Bootstrap(200))["estimate"].round(3).to_list()
+    [0.333]
+    """
+    by, ci = _input.columns_of(by), needed(ci)
+    over = contrast.over
+    contrast.outside(by)
+    labels = _input.eager(pairs, ["found", "gold"], where="pairs")
+    labels = labels.select(
+        *(_input.binary(labels, c, where="pairs").alias(c) for c in ("found", "gold"))
+    ).drop_nulls()
+    yes, no = labels.filter("gold"), labels.filter(~pl.col("gold"))
+    if yes.is_empty() or no.is_empty():
+        raise SchemaError(
+            "pairs hold one class only", got={"gold": yes.height, "not": no.height}, allowed="both"
+        )
+    right = np.array([yes["found"].sum(), (~no["found"]).sum()], dtype=np.float64)
+    n = np.array([yes.height, no.height], dtype=np.float64)
+    rng = np.random.default_rng([ci.seed, 17])
+    se, sp = (rng.beta(r + 0.5, m - r + 0.5, size=ci.n) for r, m in zip(right, n, strict=True))
+    point_se, point_sp = right / n
+    frame = _input.into(judgments, where="judgments")
+    _input.require(frame, [over], where="judgments")
+    wanted = None if contrast.targets is None else _input.columns_of(contrast.targets)
+    rates = _rates.prepare(frame, value="found", by=[*by, over], pooling=pooling, cluster=ci.over)
+    p, drawn = rates.estimate(average), rates.draws([average], ci)[average]
+    clusters = rates.clusters(rates.alive())
+    gain, gains = point_se + point_sp - 1, np.where(se + sp > 1, se + sp - 1, np.nan)
+    base = {"sensitivity": point_se, "specificity": point_sp, "n_labelled": labels.height, "level": ci.level,
+            "method": f"Rogan-Gladen, error rates of {labels.height} pairs from elsewhere, {average}, {ci.words()}"}  # fmt: skip
+    cells = list(enumerate(rates.cells.iter_rows(named=True)))
+    first = {tuple(r[b] for b in by): i for i, r in cells if str(r[over]) == str(contrast.reference)}
+    rows: list[dict[str, Any]] = []
+    for i, cell in cells:
+        r = first.get(tuple(cell[b] for b in by))
+        todo = [("recall", p[i], (p[i] + point_sp - 1) / gain, np.clip((drawn[i] + sp - 1) / gains, 0, 1))]
+        if r is not None and r != i and (wanted is None or str(cell[over]) in wanted):
+            todo.append(
+                ("gap", p[i] - p[r], (p[i] - p[r]) / gain, np.clip((drawn[i] - drawn[r]) / gains, -1, 1))
+            )
+        for quantity, judged, value, draws in todo:
+            row = base | cell | {"quantity": quantity, "n_scored": int(rates.n_scored[i])}
+            row |= {"n_clusters": int(clusters[i])}
+            if gain <= 0 or not np.isfinite(judged):
+                useless = "sensitivity + specificity <= 1: the judge tells nothing"
+                rows.append(row | {"status": useless if gain <= 0 else "nothing scored"})
+                continue
+            low, high, undefined = _resample.percentile(np.array(draws)[None, :], ci.level)
+            least = 0 if quantity == "recall" else -1
+            cut = float(np.clip(value, least, 1))
+            notes = [
+                few(int(clusters[i]), ci),
+                "" if cut == value else f"estimate {value:.3f} cut to {least}..1",
+            ]
+            if undefined[0] > ci.n // 20:
+                notes.append("the pairs leave open whether the judge tells anything: no interval")
+            else:
+                row |= {"low": min(float(low[0]), cut), "high": max(float(high[0]), cut)}
+            said = "; ".join(x for x in notes if x) or "ok"
+            rows.append(row | {"judged": float(judged), "estimate": cut, "status": said})
+    return lay_out(rows, {c: rates.cells.schema[c] for c in (*by, over)} | _OUTSIDE)
+
+
+_OUTSIDE = schema(
+    "quantity judged estimate low high level sensitivity specificity n_labelled n_scored n_clusters method status"
+)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _rates, _resample
-from icgkit.metrics._rates import Rates
-from icgkit.metrics._words import Pooling, method
-from icgkit.metrics.inference import finite, settle_difference
+from icgkit.metrics._output import lay_out, schema
+from icgkit.metrics._rates import Pooling, Rates, method
+from icgkit.metrics.contrasts import finite, settled
 from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, clusters_of, drawn, level_of
 
 Floats = NDArray[np.float64]
@@ -130,28 +130,16 @@ def _extremes(
         index = part["_i"].to_numpy()
         named = dict(zip(by, key, strict=True)) | {"method": how}
         rows.append(named | _extreme(rates, part, index, estimate, draws, combine, over, ci))
-    schema: dict[str, Any] = {b: rates.cells.schema[b] for b in by} | {
-        "lowest": rates.cells.schema[over], "highest": rates.cells.schema[over], **_EXTREME,
-    }  # fmt: skip
-    return pl.DataFrame([[row.get(c) for c in schema] for row in rows], schema=schema, orient="row")
+    columns = {b: rates.cells.schema[b] for b in by} | dict.fromkeys(
+        ["lowest", "highest"], rates.cells.schema[over]
+    )
+    return lay_out(rows, columns | _EXTREME)
 
 
-_EXTREME = {
-    "estimate_lowest": pl.Float64,
-    "estimate_highest": pl.Float64,
-    "estimate": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "level": pl.Float64,
-    "n_groups": pl.Int64,
-    "n_scored": pl.Int64,
-    "n_total": pl.Int64,
-    "n_missing": pl.Int64,
-    "n_cases": pl.Int64,
-    "n_clusters": pl.Int64,
-    "method": pl.String,
-    "status": pl.String,
-}
+_EXTREME = schema(
+    "estimate_lowest estimate_highest estimate low high level n_groups n_scored n_total n_missing n_cases n_clusters "
+    "method status"
+)
 
 
 def _extreme(
@@ -186,10 +174,6 @@ def _extreme(
     if draws is not None and ci is not None:
         some = draws[alive]
         apart = combine(some.max(axis=0), some.min(axis=0))
-        clusters = row["n_clusters"]
-        low, high, undefined = _resample.ends(apart[None, :], ci, np.array([clusters]), np.array([value]))
-        row["low"], row["high"], note = settle_difference(
-            value, low[0], high[0], int(undefined[0]), clusters, ci
-        )
+        row["low"], row["high"], note = settled(value, apart, row["n_clusters"], ci)
         notes += [note] if note else []
     return row | {"status": _rates.join_notes(notes)}

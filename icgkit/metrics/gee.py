@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.metrics import _input, _rates, _sums
 from icgkit.metrics._gee_solve import Fit, fit_rows, meat, separated, solve
-from icgkit.metrics._words import FEW
-from icgkit.metrics.intervals import Bootstrap, level_ok
+from icgkit.metrics._output import lay_out, schema
+from icgkit.metrics._rates import FEW
+from icgkit.metrics.intervals import SANDWICH, Sandwich
 
 Floats = NDArray[np.float64]
 
@@ -28,18 +29,16 @@ def gee(
     formula: str | None = None,
     reference: Mapping[str, str] | None = None,
     value: str = "found",
-    cluster: str | Sequence[str] = "case_id",
     working: Literal["exchangeable", "independence"] = "exchangeable",
-    errors: Literal["robust", "bias_reduced"] = "robust",
     engine: Literal["counts", "statsmodels"] = "counts",
-    level: float = 0.95,
+    ci: Sandwich = SANDWICH,
 ) -> pl.DataFrame:
     """Fit a logit GEE of the outcome on categorical or numeric terms, with robust errors.
 
     Parameters
     ----------
     judgments : frame
-        One row a decision: `value`, `cluster` and the `terms` (or the columns that `formula` names).
+        One row a decision: `value`, the column of the clusters and the `terms` (or the columns that `formula` names).
     terms : str or sequence of str
         Main effects. Text and Boolean columns are dummy coded, numeric ones enter as they are.
     formula : str, optional
@@ -49,18 +48,14 @@ def gee(
         first in alphabetical order. In a formula `Treatment(...)` goes before it.
     value : str
         The Boolean outcome (null is missing: left out, counted; so are rows with a null term).
-    cluster : str or two of them
-        The column of the clusters, or two crossed columns (with `working="independence"`).
     working : {"exchangeable", "independence"}
         Working correlation within a cluster.
-    errors : {"robust", "bias_reduced"}
-        Sandwich errors with the normal distribution; or errors corrected for the leverage of each
-        cluster, with Student's t on clusters minus coefficients, for fewer than 40 clusters.
     engine : {"counts", "statsmodels"}
         Closed form on counts per cluster and cell, or statsmodels on rows (which the second kind of
         errors takes anyway).
-    level : float
-        Confidence level.
+    ci : Sandwich
+        Clusters (one column, or two crossed ones with `working="independence"`), kind of robust errors,
+        and confidence level.
 
     Returns
     -------
@@ -114,12 +109,13 @@ def gee(
     """
     _input.one_of("working", working, ("exchangeable", "independence"))
     _input.one_of("engine", engine, ("counts", "statsmodels"))
-    _input.one_of("errors", errors, ("robust", "bias_reduced"))
-    options = _Options(Bootstrap(cluster=cluster).over, working, errors, engine, level_ok(level))
-    if len(options.cluster) == 2 and (working != "independence" or errors != "robust"):
+    if not isinstance(ci, Sandwich):
+        raise SchemaError("ci=", got=ci, allowed="ig.Sandwich(cluster=None, level=0.95, kind='robust')")
+    options = _Options(ci.over, working, ci.kind, engine, ci.level)
+    if len(options.cluster) == 2 and (working != "independence" or ci.kind != "robust"):
         raise SchemaError(
-            "gee with two crossed cluster columns", got={"working": working, "errors": errors},
-            remedy='give working="independence" and errors="robust"',
+            "gee with two crossed cluster columns", got={"working": working, "kind": ci.kind},
+            remedy='give working="independence" and Sandwich(kind="robust")',
         )  # fmt: skip
     frame = _input.into(judgments, where="judgments")
     names = list(frame.collect_schema().names())
@@ -271,16 +267,13 @@ def _report(data: _Data, labels: list[Label], options: _Options) -> pl.DataFrame
         if sound and z is not None:
             row["p_value"] = erfc(abs(z) / sqrt(2)) if options.errors == "robust" else _t_tails(z, freedom)
         out.append(row)
-    return pl.DataFrame([[row.get(c) for c in _REPORT] for row in out], schema=_REPORT, orient="row")
+    return lay_out(out, _REPORT)
 
 
-_REPORT: dict[str, Any] = {
-    "term": pl.String, "value": pl.String, "reference": pl.String,
-    **dict.fromkeys(["estimate", "se", "low", "high"], pl.Float64), "scale": pl.String,
-    **dict.fromkeys(["odds_ratio", "odds_ratio_low", "odds_ratio_high", "level", "z", "p_value"], pl.Float64),
-    **dict.fromkeys(["n_scored", "n_total", "n_missing", "n_clusters"], pl.Int64),
-    "correlation": pl.Float64, "method": pl.String, "status": pl.String,
-}  # fmt: skip
+_REPORT = schema(
+    "term value reference estimate se low high scale odds_ratio odds_ratio_low odds_ratio_high level z p_value n_scored "
+    "n_total n_missing n_clusters correlation method status"
+)
 
 
 def _odds(log_odds: float) -> float | None:

@@ -31,6 +31,26 @@ def level_ok(level: Any) -> float:
     return float(level)
 
 
+def _columns(name: str, cluster: Any) -> str | tuple[str, str] | None:
+    """Return one or two columns of clusters, or raise."""
+    if cluster is None or isinstance(cluster, str):
+        return cluster
+    names = tuple(cluster)
+    if (
+        not all(isinstance(c, str) for c in names)
+        or len(set(names)) != len(names)
+        or len(names) not in (1, 2)
+    ):
+        raise SchemaError(name, got=cluster, allowed="a column, or two crossed columns")
+    return names[0] if len(names) == 1 else names
+
+
+def _over(cluster: Any) -> tuple[str, ...]:
+    if cluster is None:
+        return (CASE,)
+    return (cluster,) if isinstance(cluster, str) else tuple(cluster)
+
+
 @dataclass(frozen=True)
 class Bootstrap:
     """Resample whole clusters: the option `ci=` (or `draws=`) of every metric that draws.
@@ -80,30 +100,17 @@ class Bootstrap:
         object.__setattr__(self, "level", level_ok(self.level))
         if self.kind not in KINDS:
             raise UnknownName.among("kind of bootstrap", str(self.kind), KINDS)
-        if self.cluster is None or isinstance(self.cluster, str):
-            return
-        names = tuple(self.cluster)
-        if (
-            not all(isinstance(c, str) for c in names)
-            or len(set(names)) != len(names)
-            or len(names) not in (1, 2)
-        ):
+        object.__setattr__(self, "cluster", _columns("Bootstrap.cluster", self.cluster))
+        if len(self.over) == 2 and self.kind == "bca":
             raise SchemaError(
-                "Bootstrap.cluster", got=self.cluster, allowed="a column, or two crossed columns"
-            )
-        object.__setattr__(self, "cluster", names[0] if len(names) == 1 else names)
-        if len(names) == 2 and self.kind == "bca":
-            raise SchemaError(
-                "Bootstrap(kind='bca') with crossed clusters", got=names, allowed="percentile or expanded",
+                "Bootstrap(kind='bca') with crossed clusters", got=self.over, allowed="percentile or expanded",
                 remedy="leave kind out, or name one column",
             )  # fmt: skip
 
     @property
     def over(self) -> tuple[str, ...]:
         """The columns that are drawn."""
-        if self.cluster is None:
-            return (CASE,)
-        return (self.cluster,) if isinstance(self.cluster, str) else tuple(self.cluster)
+        return _over(self.cluster)
 
     def words(self, over: str = "") -> str:
         """Word the method, as the column `method` has it."""
@@ -150,6 +157,49 @@ class Wilson:
         return "Wilson, trials taken as independent"
 
 
+@dataclass(frozen=True)
+class Sandwich:
+    """Robust errors of a regression, summed within clusters: the option `ci=` of `gee`.
+
+    Parameters
+    ----------
+    cluster : str or two of them, optional
+        Column of the clusters, or two crossed columns; `case_id` when absent.
+    level : float
+        Confidence level, between 0 and 1.
+    kind : {"robust", "bias_reduced"}
+        Sandwich errors with the normal distribution; or errors corrected for the leverage of each
+        cluster, with Student's t on clusters minus coefficients, for fewer than 40 clusters.
+
+    References
+    ----------
+    Liang and Zeger (1986), Biometrika 73(1), 13-22 (robust). Mancl and DeRouen (2001), Biometrics 57,
+    126-134 (bias_reduced).
+
+    Examples
+    --------
+    >>> Sandwich("template").over
+    ('template',)
+    """
+
+    cluster: str | Sequence[str] | None = None
+    level: float = 0.95
+    kind: Literal["robust", "bias_reduced"] = "robust"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cluster", _columns("Sandwich.cluster", self.cluster))
+        object.__setattr__(self, "level", level_ok(self.level))
+        if self.kind not in ("robust", "bias_reduced"):
+            raise UnknownName.among("kind of robust errors", str(self.kind), ("robust", "bias_reduced"))
+
+    @property
+    def over(self) -> tuple[str, ...]:
+        """The columns of the clusters."""
+        return _over(self.cluster)
+
+
+SANDWICH = Sandwich()
+"""The default of `ci=` in `gee`."""
 CI: TypeAlias = Bootstrap | Wilson | None
 BOOTSTRAP = Bootstrap()
 """The default of `ci=`: 10,000 resamples of the cases, seed 42, 95 %."""

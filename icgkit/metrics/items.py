@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _rates, _sums
-from icgkit.metrics._words import few
+from icgkit.metrics._rates import few
 from icgkit.metrics.intervals import Bootstrap, level_ok
 
 Floats = NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""Tests for paired outcomes: McNemar, and sign-flip permutation by cluster."""
+"""Paired outcomes: McNemar, sign-flip permutation by cluster, Cohen's d, and all of them for plans."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
-from icgkit.metrics import _input, _rates, _sums
-from icgkit.metrics._words import FEW
-from icgkit.metrics.inference import sides
-from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, needed
+from icgkit.metrics import _input, _rates, _resample, _sums
+from icgkit.metrics._output import lay_out, schema
+from icgkit.metrics._rates import FEW, Average
+from icgkit.metrics.contrasts import CONTRAST, Contrast, settle_difference
+from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, clusters_of, drawn, level_of, needed
 
 KEY = _input.KEY
 EXACT = 16
@@ -23,13 +24,10 @@ EXACT = 16
 
 def pairs(
     frame: _input.IntoFrame,
+    contrast: Contrast,
     *,
-    reference: Any,
-    targets: Any,
     by: str | Sequence[str],
-    over: str,
     value: str,
-    on: str | Sequence[str] | None,
     pooling: str | None = None,
     cluster: Sequence[str] = (),
     numeric: bool = False,
@@ -40,13 +38,12 @@ def pairs(
     Returns the columns `by`, `_target`, the key, the columns of the clusters, `_a` (reference) and `_b`
     (target), a side that is missing or null being null; and the reference as text.
     """
-    by = _input.columns_of(by)
-    if over in by:
-        raise SchemaError(f"by names {over!r}, the column that is compared", got=by, remedy="leave it out")
+    by, over, on = _input.columns_of(by), contrast.over, contrast.on
+    contrast.outside(by)
     got = _input.eager(frame, [*by, over, value, *cluster, *_input.columns_of(on)], where=where)
     _rates.check_apart(got, [*by, over], pooling, where=where, allowed=("pooled",))
     _input.no_null(got, list(dict.fromkeys(cluster)), where=where, what="cluster")
-    coded, reference, wanted = sides(got, over, reference, targets, where=where)
+    coded, reference, wanted = contrast.sides(got, where=where)
     got = coded.lazy().collect()
     key = _input.columns_of(on) if on is not None else [c for c in KEY if c in got.columns and c != over]
     key = list(dict.fromkeys([*by, *key]))
@@ -59,7 +56,7 @@ def pairs(
         raise SchemaError(
             f"{where}: {twice.height} rows share {', '.join([*key, over])}: they cannot be paired",
             got=twice.select([*key, over]).row(0),
-            remedy="name the columns that identify a row in on=, or drop repetitions with frame.unique()",
+            remedy="name the columns that identify a row in Contrast(on=), or drop repetitions with frame.unique()",
         )
     base = got.filter(pl.col(over) == reference).select(*key, *held, pl.col("_v").alias("_a"))
     parts = []
@@ -89,13 +86,10 @@ def groups_of(matched: pl.DataFrame, by: list[str]) -> list[tuple[dict[str, Any]
 
 def mcnemar(
     judgments: _input.IntoFrame,
+    contrast: Contrast = CONTRAST,
     *,
-    reference: str = "direct",
-    targets: str | Sequence[str] | None = None,
     by: str | Sequence[str] = ("model",),
-    over: str = "condition",
     value: str = "found",
-    on: str | Sequence[str] | None = None,
     cluster: str | Sequence[str] = "case_id",
     pooling: Literal["pooled"] | None = None,
 ) -> pl.DataFrame:
@@ -105,13 +99,10 @@ def mcnemar(
     ----------
     judgments : frame
         One row a decision, with the Boolean `value` (null is missing).
-    reference, targets, over : str
-        The value of `over` that every target is paired with; targets default to all others.
+    contrast : Contrast
+        What is compared with what, and the columns that identify a pair.
     by : str or sequence of str
         Columns that make the rows of the result.
-    on : sequence of str, optional
-        Columns that identify a pair; by default those of dataset, case, node, model, judge, sample,
-        annotator and item that the frame has.
     cluster : str or two of them
         Column whose groups hang together, or two crossed columns.
     pooling : {"pooled"}, optional
@@ -165,8 +156,7 @@ def mcnemar(
     by = _input.columns_of(by)
     units = clusters_named(cluster)
     matched, reference = pairs(
-        judgments, reference=reference, targets=targets, by=by, over=over, value=value, on=on, pooling=pooling,
-        cluster=units,
+        judgments, contrast, by=by, value=value, pooling=pooling, cluster=units
     )  # fmt: skip
     rows = []
     for key, part in groups_of(matched, by):
@@ -206,7 +196,7 @@ def mcnemar(
             if row["p_value"] is None:
                 row["status"] = "one cluster: no p-value"
         rows.append(row)
-    return lay_out(rows, by, matched, _MCNEMAR)
+    return lay_out(rows, named(by, matched, _MCNEMAR))
 
 
 def clusters_named(cluster: str | Sequence[str]) -> tuple[str, ...]:
@@ -240,36 +230,16 @@ def _clustered(whole: pl.DataFrame, cluster: tuple[str, ...]) -> tuple[float | N
     return p, clusters, alone
 
 
-_MCNEMAR: dict[str, Any] = {
-    **dict.fromkeys(
-        [
-            "n_both",
-            "n_reference_only",
-            "n_target_only",
-            "n_neither",
-            "n_pairs",
-            "n_total",
-            "n_missing",
-            "n_cases",
-            "n_clusters",
-        ],
-        pl.Int64,
-    ),
-    **dict.fromkeys(
-        ["rate_reference", "rate_target", "estimate", "p_value", "p_exact", "p_midp"], pl.Float64
-    ),
-    "method": pl.String,
-    "status": pl.String,
-}
+_MCNEMAR = schema(
+    "n_both n_reference_only n_target_only n_neither n_pairs n_total n_missing n_cases n_clusters rate_reference "
+    "rate_target estimate p_value p_exact p_midp method status"
+)
 
 
-def lay_out(
-    rows: list[dict[str, Any]], by: list[str], matched: pl.DataFrame, columns: dict[str, Any]
-) -> pl.DataFrame:
-    """Lay out rows with the columns of `by`, the two sides, and `columns`."""
-    schema: dict[str, Any] = {b: matched.schema[b] for b in by}
-    schema |= {"reference": pl.String, "target": pl.String} | columns
-    return pl.DataFrame([[row.get(c) for c in schema] for row in rows], schema=schema, orient="row")
+def named(by: list[str], matched: pl.DataFrame, columns: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns of a result: those of `by`, the two sides, and `columns`."""
+    kinds = {b: matched.schema[b] for b in by}
+    return kinds | {"reference": pl.String, "target": pl.String} | columns
 
 
 def cluster_sums(part: pl.DataFrame, cluster: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -291,14 +261,11 @@ def n_cases(whole: pl.DataFrame) -> int:
 
 def permutation(
     judgments: _input.IntoFrame,
+    contrast: Contrast = CONTRAST,
     *,
-    reference: str = "direct",
-    targets: str | Sequence[str] | None = None,
     by: str | Sequence[str] = ("model",),
-    over: str = "condition",
     value: str = "found",
-    average: str = "micro",
-    on: str | Sequence[str] | None = None,
+    average: Average = "micro",
     pooling: Literal["pooled"] | None = None,
     ci: Bootstrap = BOOTSTRAP,
 ) -> pl.DataFrame:
@@ -306,7 +273,7 @@ def permutation(
 
     Parameters
     ----------
-    judgments, reference, targets, by, over, value, on, pooling
+    judgments, contrast, by, value, pooling
         As in `mcnemar`; `value` may also be numeric.
     average : {"micro", "macro"}
         Mean over pairs, or mean over clusters of the cluster's mean difference.
@@ -351,8 +318,7 @@ def permutation(
             remedy="exchange the coarser column, or take the interval of metrics.differences, which draws both",
         )  # fmt: skip
     matched, reference = pairs(
-        judgments, reference=reference, targets=targets, by=by, over=over, value=value, on=on, pooling=pooling,
-        cluster=ci.over, numeric=True,
+        judgments, contrast, by=by, value=value, pooling=pooling, cluster=ci.over, numeric=True
     )  # fmt: skip
     rows = []
     for key, part in groups_of(matched, by):
@@ -378,13 +344,10 @@ def permutation(
             else:
                 row["status"] = "no cluster differs: p undefined"
         rows.append(row)
-    return lay_out(rows, by, matched, _PERMUTATION)
+    return lay_out(rows, named(by, matched, _PERMUTATION))
 
 
-_PERMUTATION: dict[str, Any] = {
-    "estimate": pl.Float64, "p_value": pl.Float64, "n_pairs": pl.Int64, "n_total": pl.Int64,
-    "n_missing": pl.Int64, "n_cases": pl.Int64, "n_clusters": pl.Int64, "method": pl.String, "status": pl.String,
-}  # fmt: skip
+_PERMUTATION = schema("estimate p_value n_pairs n_total n_missing n_cases n_clusters method status")
 
 
 def _flip(d: NDArray[np.float64], exact: bool, n_resamples: int, seed: int) -> float:
@@ -400,3 +363,191 @@ def _flip(d: NDArray[np.float64], exact: bool, n_resamples: int, seed: int) -> f
         signs = rng.integers(0, 2, size=(rows, len(d)), dtype=np.int8)
         extreme += int((np.abs(d.sum() - 2.0 * (signs @ d)) >= observed).sum())
     return (extreme + 1) / (n_resamples + 1)
+
+
+def cohens_d(
+    judgments: _input.IntoFrame,
+    contrast: Contrast = CONTRAST,
+    *,
+    by: str | Sequence[str] = ("model",),
+    value: str = "found",
+    pooling: Literal["pooled"] | None = None,
+    ci: Bootstrap | None = BOOTSTRAP,
+) -> pl.DataFrame:
+    """Compute Cohen's d of paired outcomes, with a clustered bootstrap interval.
+
+    Parameters
+    ----------
+    judgments, contrast, by, value, pooling
+        As in `mcnemar`; `value` may also be numeric.
+    ci : Bootstrap or None
+        How the interval of d is drawn.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns `by`, `reference`, `target`, `estimate` (Cohen's d: difference over the root mean of
+        both variances, in standard deviations), `low`, `high`, `level` (of d), `d_z` (difference over
+        the standard deviation of the differences), `mean_reference`, `mean_target`, `n_pairs`,
+        `n_total`, `n_missing`, `n_cases`, `n_clusters`, `method`, `status`. Positive: the target is higher. Null where a variance is 0.
+
+    Notes
+    -----
+    d = (m_t - m_r) / sqrt((s_t^2 + s_r^2) / 2); d_z = (m_t - m_r) / s_diff; variances with n - 1.
+
+    References
+    ----------
+    Cohen (1988), Statistical Power Analysis, 2nd ed., sections 2.2 and 2.3.5. Lakens (2013), Frontiers
+    in Psychology 4:863 (d_av and d_z).
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = pl.DataFrame(
+    ...     {
+    ...         "case_id": ["a", "b", "c", "d"] * 2,
+    ...         "condition": ["direct"] * 4 + ["oracle"] * 4,
+    ...         "found": [False, False, True, True, True, True, True, False],
+    ...     }
+    ... )
+    >>> round(cohens_d(rows, by=(), ci=None)["estimate"][0], 4)  # (3/4 - 1/2) / sqrt((1/4 + 1/3) / 2)
+    0.4629
+    """
+    by, ci = _input.columns_of(by), drawn(ci)
+    matched, reference = pairs(
+        judgments, contrast, by=by, value=value, pooling=pooling, cluster=clusters_of(ci), numeric=True
+    )  # fmt: skip
+    rows = []
+    for key, part in groups_of(matched, by):
+        whole, sums = cluster_sums(part, clusters_of(ci))
+        row = key | {
+            "reference": reference, "level": level_of(ci), "n_pairs": whole.height, "n_total": part.height,
+            "n_missing": part.height - whole.height, "n_cases": n_cases(whole), "n_clusters": sums.height,
+            "method": f"Cohen's d, {ci.words()}" if ci else "Cohen's d",
+        }  # fmt: skip
+        if whole.height < 2:
+            rows.append(row | {"status": "fewer than two complete pairs"})
+            continue
+        moments = sums.select("n", "a", "b", "aa", "bb", "dd").to_numpy().T.astype(np.float64)
+        d, d_z = _effect(moments.sum(axis=1, keepdims=True))
+        row |= {"mean_reference": whole["_a"].mean(), "mean_target": whole["_b"].mean()}
+        row |= {"d_z": float(d_z[0]) if np.isfinite(d_z[0]) else None}
+        if not np.isfinite(d[0]):
+            rows.append(row | {"status": "both sides constant: d undefined"})
+            continue
+        row |= {
+            "estimate": float(d[0]),
+            "status": "ok" if row["d_z"] is not None else "differences constant: d_z undefined",
+        }
+        if ci is not None:
+            got = _resample.interval(lambda m: _effect(m)[0][None, :], moments, sums, ci)
+            low, high, note = settle_difference(
+                float(d[0]), got.low[0], got.high[0], int(got.undefined[0]), got.clusters, ci
+            )
+            row |= {"low": low, "high": high, "n_clusters": got.clusters, "status": note or row["status"]}
+        rows.append(row)
+    return lay_out(rows, named(by, matched, _COHEN))
+
+
+_COHEN = schema(
+    "estimate low high level d_z mean_reference mean_target n_pairs n_total n_missing n_cases n_clusters method status"
+)
+
+
+def _effect(m: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return d and d_z from sums of 1, a, b, a^2, b^2, (b - a)^2."""
+    n, a, b, aa, bb, dd = m
+    bottom = np.where(n > 1, n - 1, np.nan)
+    va, vb = (aa - a * a / n) / bottom, (bb - b * b / n) / bottom
+    mean = (b - a) / n
+    vd = (dd - n * mean * mean) / bottom
+    pooled, spread = (np.sqrt(np.where(v > 1e-15, v, np.nan)) for v in ((va + vb) / 2, vd))
+    return mean / pooled, mean / spread
+
+
+PLANS = Contrast(reference="plan_direct")
+"""What plan_tests compares by default: every other condition with plan_direct."""
+
+
+def plan_tests(
+    plans: _input.IntoFrame,
+    contrast: Contrast = PLANS,
+    *,
+    by: str | Sequence[str] = ("model",),
+    value: str = "satisfied",
+    pooling: Literal["pooled"] | None = None,
+    ci: Bootstrap = BOOTSTRAP,
+) -> pl.DataFrame:
+    """Compare planning conditions: difference, McNemar, paired permutation and Cohen's d side by side.
+
+    Parameters
+    ----------
+    plans : frame
+        One row a selected constraint (schema `plan`).
+    contrast, by, value, pooling
+        As in `mcnemar`; by default every other condition with plan_direct.
+    ci : Bootstrap
+        Draws of the permutation and of Cohen's d, and (one) column of the clusters.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns `by`, `reference`, `target`, `rate_reference`, `rate_target`, `estimate`
+        (difference, -1 to 1), `n_reference_only`, `n_target_only`, `p_exact`, `p_midp`, `p_value`
+        (McNemar: independent, and clustered), `p_permutation` (clusters kept whole), `d`, `d_low`,
+        `d_high`, `d_z` (Cohen), `level`, `n_pairs`, `n_total`, `n_missing`, `n_cases`, `n_clusters`,
+        `method`, `status` (of every part that is not ok).
+
+    Notes
+    -----
+    Formulas and sources: `mcnemar`, `permutation`, `cohens_d`.
+
+    References
+    ----------
+    McNemar (1947), Psychometrika 12, 153-157. Durkalski, Palesch, Lipsitz and Rust (2003), Statistics in
+    Medicine 22, 2417-2428. Phipson and Smyth (2010), SAGMB 9(1), 39. Cohen (1988), Statistical Power
+    Analysis, 2nd ed., section 2.2.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> plans = pl.DataFrame(
+    ...     {
+    ...         "case_id": ["a", "b", "c", "d"] * 2,
+    ...         "condition": ["plan_direct"] * 4 + ["plan_oracle"] * 4,
+    ...         "satisfied": [False, False, True, True, True, True, True, True],
+    ...     }
+    ... )
+    >>> plan_tests(plans, by=(), ci=Bootstrap(200)).select("estimate", "p_exact", "p_permutation").row(0)
+    (0.5, 0.5, 0.5)
+    """
+    by, ci = _input.columns_of(by), needed(ci)
+    got = _input.eager(plans, [*by, contrast.over, value, *ci.over], where="plans")
+    keys = [*by, "reference", "target"]
+    common: dict[str, Any] = {"contrast": contrast, "by": by, "value": value, "pooling": pooling}
+    first = mcnemar(got, cluster=ci.over, **common)
+    second = permutation(got, ci=ci, **common)
+    third = cohens_d(got, ci=ci, **common)
+    joined = (
+        first.rename({"status": "_s1"})
+        .join(
+            second.select(*keys, pl.col("p_value").alias("p_permutation"), pl.col("status").alias("_s2")),
+            on=keys, how="left", nulls_equal=True, maintain_order="left",
+        )
+        .join(
+            third.select(
+                *keys, "level", pl.col("estimate").alias("d"), pl.col("low").alias("d_low"), pl.col("high").alias("d_high"), "d_z",
+                pl.col("status").alias("_s3"),
+            ),
+            on=keys, how="left", nulls_equal=True, maintain_order="left",
+        )
+    )  # fmt: skip
+    flagged = pl.concat_list("_s1", "_s2", "_s3").list.unique(maintain_order=True)
+    notes = flagged.list.eval(pl.element().filter(pl.element() != "ok")).list.join("; ")
+    status = pl.when(notes == "").then(pl.lit("ok")).otherwise(notes).alias("status")
+    return joined.select(
+        *keys, "rate_reference", "rate_target", "estimate", "n_reference_only", "n_target_only", "p_exact",
+        "p_midp", "p_value", "p_permutation", "d", "d_low", "d_high", "d_z", "level", "n_pairs", "n_total",
+        "n_missing", "n_cases", "n_clusters", pl.format("{}; sign flips and {}", "method", pl.lit(ci.words())).alias("method"),
+        status,
+    )  # fmt: skip

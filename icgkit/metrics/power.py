@@ -12,10 +12,13 @@ import polars as pl
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _resample, _sums
+from icgkit.metrics._output import lay_out, schema
+from icgkit.metrics.contrasts import CONTRAST, Contrast
 from icgkit.metrics.intervals import Bootstrap, needed, whole
-from icgkit.metrics.paired import groups_of, lay_out, n_cases, pairs
+from icgkit.metrics.paired import groups_of, n_cases, named
+from icgkit.metrics.paired import pairs as matched_pairs
 
-STUDIES = Bootstrap(n=1000)
+STUDIES, KAPPA_STUDIES = Bootstrap(n=1000), Bootstrap(n=2000)
 
 NORMAL = NormalDist()
 FEW_CASES = 30
@@ -85,9 +88,7 @@ def power_difference(
             rows.append((e, n, sd, NORMAL.cdf(d - z) + NORMAL.cdf(-d - z), "normal, two-sided", status))
     return pl.DataFrame(
         rows,
-        schema={"effect": pl.Float64, "cases": pl.Int64, "sd": pl.Float64, "power": pl.Float64,
-                "method": pl.String, "status": pl.String},
-        orient="row",
+        schema=schema("effect cases sd power method status"), orient="row",
     )  # fmt: skip
 
 
@@ -136,9 +137,7 @@ def cases_needed(
             rows.append((e, sd, goal, max(2, ceil(n - 1e-9)), "normal, two-sided", "ok"))
     return pl.DataFrame(
         rows,
-        schema={"effect": pl.Float64, "sd": pl.Float64, "power": pl.Float64, "cases": pl.Int64,
-                "method": pl.String, "status": pl.String},
-        orient="row",
+        schema=schema("effect sd power cases method status"), orient="row",
     )  # fmt: skip
 
 
@@ -153,11 +152,9 @@ def check(**values: float) -> None:
 
 def case_sd(
     judgments: _input.IntoFrame,
+    contrast: Contrast = CONTRAST,
     *,
-    reference: str = "direct",
-    targets: str | Sequence[str] | None = None,
     by: str | Sequence[str] = ("model",),
-    over: str = "condition",
     value: str = "found",
     cluster: str = "case_id",
     pooling: Literal["pooled"] | None = None,
@@ -166,7 +163,7 @@ def case_sd(
 
     Parameters
     ----------
-    judgments, reference, targets, by, over, value, pooling
+    judgments, contrast, by, value, pooling
         As in `mcnemar`; with `pooling="pooled"` models are averaged within a case.
     cluster : str
         Column of what a study draws: cases, or templates.
@@ -201,9 +198,8 @@ def case_sd(
     (0.25, 0.9574271077563381)
     """
     by = _input.columns_of(by)
-    matched, reference = pairs(
-        judgments, reference=reference, targets=targets, by=by, over=over, value=value, on=None, pooling=pooling,
-        cluster=(cluster,), numeric=True,
+    matched, reference = matched_pairs(
+        judgments, contrast, by=by, value=value, pooling=pooling, cluster=(cluster,), numeric=True
     )  # fmt: skip
     rows = []
     for key, part in groups_of(matched, by):
@@ -219,14 +215,10 @@ def case_sd(
                 "status": "fewer than two clusters" if few else "ok",
             }
         )  # fmt: skip
-    return lay_out(rows, by, matched, _SD)
+    return lay_out(rows, named(by, matched, _SD))
 
 
-_SD: dict[str, Any] = {
-    "effect": pl.Float64, "sd": pl.Float64,
-    **dict.fromkeys(["n_pairs", "n_total", "n_missing", "n_cases", "n_clusters"], pl.Int64),
-    "method": pl.String, "status": pl.String,
-}  # fmt: skip
+_SD = schema("effect sd n_pairs n_total n_missing n_cases n_clusters method status")
 
 
 def _per_cluster(whole: pl.DataFrame, cluster: str) -> Any:
@@ -237,10 +229,9 @@ def _per_cluster(whole: pl.DataFrame, cluster: str) -> Any:
 
 def power_from_pilot(
     judgments: _input.IntoFrame,
+    contrast: Contrast = CONTRAST,
     *,
     cases: int | Sequence[int],
-    reference: str = "direct",
-    target: str = "oracle",
     effect: float | None = None,
     alpha: float = 0.05,
     pooling: Literal["pooled"] | None = None,
@@ -251,11 +242,11 @@ def power_from_pilot(
     Parameters
     ----------
     judgments : frame
-        The pilot: both values of `condition` on the same cases, with `found`.
+        The pilot: both sides of the contrast on the same cases, with `found`.
     cases : int or several
         Sizes of the studies, in cases (in groups of `ci.cluster` where that is another column).
-    reference, target, pooling
-        As in `case_sd`.
+    contrast, pooling
+        As in `case_sd`; one target, "oracle" by default.
     effect : float, optional
         Mean difference to plan for (-1 to 1); the pilot's differences are moved to it, their spread is
         kept. The pilot's own if absent.
@@ -299,9 +290,8 @@ def power_from_pilot(
         raise SchemaError(
             "power_from_pilot with two crossed cluster columns", got=ci.over, allowed="one column"
         )
-    matched, _ = pairs(
-        judgments, reference=reference, targets=[target], by=(), over="condition", value="found", on=None,
-        pooling=pooling, cluster=ci.over, numeric=True,
+    matched, _ = matched_pairs(
+        judgments, contrast.one(), by=(), value="found", pooling=pooling, cluster=ci.over, numeric=True
     )  # fmt: skip
     d = _per_cluster(matched.drop_nulls(["_a", "_b"]), ci.over[0])
     rows: list[tuple[Any, ...]] = []
@@ -322,10 +312,7 @@ def power_from_pilot(
         rows.append((float(d.mean()), size, rejected, low, high, ci.level, ci.n, len(d), how, status))
     return pl.DataFrame(
         rows,
-        schema={"effect": pl.Float64, "cases": pl.Int64, "estimate": pl.Float64, "low": pl.Float64,
-                "high": pl.Float64, "level": pl.Float64, "n_studies": pl.Int64, "n_clusters": pl.Int64,
-                "method": pl.String, "status": pl.String},
-        orient="row",
+        schema=schema("effect cases estimate low high level n_studies n_clusters method status"), orient="row",
     )  # fmt: skip
 
 
@@ -333,3 +320,113 @@ def _t(alpha: float, freedom: int) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, 1 - alpha / 2))
+
+
+def power_kappa(
+    *,
+    kappa: float,
+    null: float,
+    rate_a: float,
+    rate_b: float | None = None,
+    pairs: int | Sequence[int] = (50, 100, 200, 400),
+    alpha: float = 0.05,
+    ci: Bootstrap = KAPPA_STUDIES,
+) -> pl.DataFrame:
+    """Compute the power to tell kappa from a null value, two judges, yes/no.
+
+    Parameters
+    ----------
+    kappa, null : float
+        Kappa that is expected, and the one to be rejected.
+    rate_a, rate_b : float
+        Positive rates of the judges; `rate_b` is `rate_a` when absent.
+    pairs : int or several
+        Numbers of decisions that both judge.
+    alpha : float
+        Two-sided significance level.
+    ci : Bootstrap
+        `n` simulated studies for `power_simulated`, and their `seed`.
+
+    Returns
+    -------
+    polars.DataFrame
+        `kappa`, `null`, `pairs`, `se` (of kappa at that size), `power` (closed form),
+        `power_simulated` (Wald test in simulated studies; undefined kappas do not reject), `pairs_needed`
+        (for power 0.9), `method`, `status`.
+
+    Notes
+    -----
+    Large-sample variance of kappa for the table with the given margins and kappa; the same error is
+    used under the null. SE = sqrt(variance / pairs).
+
+    References
+    ----------
+    Fleiss, Cohen and Everitt (1969), Large sample standard errors of kappa, Psychol. Bull. 72, 323-327.
+    Cantor (1996), Sample-size calculations for Cohen's kappa, Psychol. Methods 1, 150-153.
+
+    Examples
+    --------
+    >>> power_kappa(kappa=0.7, null=0.5, rate_a=0.5, pairs=[100, 200])["power"].round(2).to_list()
+    [0.8, 0.98]
+    """
+    b = rate_a if rate_b is None else rate_b
+    check(alpha=alpha, rate_a=rate_a, rate_b=b)
+    ci = needed(ci)
+    for name, value in (("kappa", kappa), ("null", null)):
+        if not -1 <= value <= 1:
+            raise SchemaError(name, got=value, allowed="-1 to 1")
+    table = kappa_table(kappa, rate_a, b)
+    if table is None:
+        raise SchemaError(
+            "kappa cannot be reached with these positive rates", got=(kappa, rate_a, b), remedy="lower kappa"
+        )
+    variance = kappa_variance(table)
+    z, z_power = NORMAL.inv_cdf(1 - alpha / 2), NORMAL.inv_cdf(0.9)
+    enough = ceil(((z + z_power) ** 2) * variance / (kappa - null) ** 2) if kappa != null else None
+    rows = []
+    for n in whole_numbers("pairs", pairs, 1):
+        se = (variance / n) ** 0.5
+        d = abs(kappa - null) / se
+        simulated = _simulate_kappa(table, null, n, z, ci)
+        power = NORMAL.cdf(d - z) + NORMAL.cdf(-d - z)
+        rows.append((kappa, null, n, se, power, simulated, enough, f"closed form; {ci.n} studies, seed={ci.seed}",
+                     "ok" if enough else "kappa equals the null"))  # fmt: skip
+    return pl.DataFrame(
+        rows,
+        schema=schema("kappa null pairs se power power_simulated pairs_needed method status"), orient="row",
+    )  # fmt: skip
+
+
+def kappa_table(kappa: float, a: float, b: float) -> tuple[float, float, float, float] | None:
+    """Return shares (both, a only, b only, neither) with these rates and kappa; None if impossible."""
+    chance = a * b + (1 - a) * (1 - b)
+    both = (kappa * (1 - chance) + chance - 1 + a + b) / 2
+    cells = (both, a - both, b - both, 1 - a - b + both)
+    return cells if min(cells) >= -1e-12 else None
+
+
+def kappa_variance(table: Sequence[float]) -> float:
+    """Return the large-sample variance of kappa times the number of pairs, from cell shares."""
+    p = np.array([[table[0], table[1]], [table[2], table[3]]])
+    rows, columns = p.sum(axis=1), p.sum(axis=0)
+    agree, chance = float(np.trace(p)), float(rows @ columns)
+    kappa = (agree - chance) / (1 - chance)
+    diagonal = sum(p[i, i] * (1 - (rows[i] + columns[i]) * (1 - kappa)) ** 2 for i in (0, 1))
+    off = (1 - kappa) ** 2 * sum(p[i, 1 - i] * (columns[i] + rows[1 - i]) ** 2 for i in (0, 1))
+    return float((diagonal + off - (kappa - chance * (1 - kappa)) ** 2) / (1 - chance) ** 2)
+
+
+def _simulate_kappa(table: Sequence[float], null: float, n: int, z: float, ci: Bootstrap) -> float:
+    rng = np.random.default_rng([ci.seed, n])
+    shares = np.clip(np.array(table), 0, None)
+    drawn = rng.multinomial(n, shares / shares.sum(), size=ci.n) / n
+    rejected = 0
+    for cells in drawn:
+        a, b = cells[0] + cells[1], cells[0] + cells[2]
+        chance = a * b + (1 - a) * (1 - b)
+        if chance > 1 - 1e-12:
+            continue
+        value = (cells[0] + cells[3] - chance) / (1 - chance)
+        variance = kappa_variance(cells)
+        rejected += variance > 0 and abs(value - null) > z * (variance / n) ** 0.5
+    return rejected / ci.n

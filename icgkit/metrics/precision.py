@@ -1,4 +1,4 @@
-"""Rates of other yes/no outcomes: precision of proposals, rejection of planted nodes, leakage."""
+"""Rates of other yes/no outcomes: precision of proposals, plan satisfaction, rejection of planted nodes, leakage."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from icgkit.metrics import _input, _rates
-from icgkit.metrics._words import Average, Pooling
+from icgkit.metrics._rates import Average, Pooling
 from icgkit.metrics.intervals import BOOTSTRAP, CI, any_kind, clusters_of
 from icgkit.metrics.recall import table
 
@@ -58,6 +58,49 @@ def precision(
         verdicts, value=value, by=by, pooling=pooling, cluster=clusters_of(ci), where="precision verdicts"
     )
     return table(rates, average, ci)
+
+
+def satisfaction(
+    plans: _input.IntoFrame,
+    *,
+    by: str | Sequence[str] = ("model", "condition"),
+    pooling: Pooling = None,
+    ci: CI = BOOTSTRAP,
+    value: str = "satisfied",
+) -> pl.DataFrame:
+    """Compute the share of selected ground-truth constraints that a plan satisfies (micro).
+
+    Parameters
+    ----------
+    plans : frame
+        One row a selected constraint (schema `plan`).
+    by, pooling, ci, value
+        As in `recall`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns as in `recall`.
+
+    Notes
+    -----
+    sum_c s_c / sum_c n_c with s_c of the n_c judged constraints of case c satisfied.
+
+    References
+    ----------
+    Field and Welsh (2007), Bootstrapping clustered data, JRSS B 69(3), section 2 (resampling whole
+    clusters).
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> plans = pl.DataFrame({"case_id": ["a", "a", "b", "c"], "satisfied": [True, False, True, None]})
+    >>> satisfaction(plans, by=(), ci=None).select("estimate", "n_missing").row(0)
+    (0.6666666666666666, 1)
+    """
+    ci = any_kind(ci)
+    rates = _rates.prepare(plans, value=value, by=by, pooling=pooling, cluster=clusters_of(ci), where="plans")
+    return table(rates, "micro", ci)
 
 
 def rejection(
@@ -163,7 +206,6 @@ def leakage(
     by, cluster = _input.columns_of(by), clusters_of(ci)
     got = _input.eager(guesses, [*by, "subtype_exact", "region_match", "case_id", *cluster], where="leakage")
     _rates.check_apart(got, by, None, where="leakage")
-    _input.no_twice(got, by, where="leakage")
     region = pl.col("region_match")
     measures: dict[str, Any] = {
         "subtype": _input.binary(got, "subtype_exact", where="leakage"),
@@ -172,12 +214,12 @@ def leakage(
         "region_none": (region == "none").fill_null(False),
         "region_unusable": region.is_null(),
     }
-    keep = list(dict.fromkeys([*by, *(c for c in ("dataset", "case_id") if c in got.columns), *cluster]))
+    keep = list(dict.fromkeys([*by, *(c for c in _input.KEY if c in got.columns), *cluster]))
     long = pl.concat(
         [got.select(*keep, pl.lit(n).alias("measure"), e.alias("_v")) for n, e in measures.items()]
     ).with_columns(pl.col("measure").cast(pl.Enum(list(measures))))
     rates = _rates.prepare(
-        long, value="_v", by=[*by, "measure"], pooling=None, cluster=cluster, distinct=False
+        long, value="_v", by=[*by, "measure"], pooling=None, cluster=cluster, where="leakage"
     )
     out = table(rates, "micro", ci)
     return out.with_columns(pl.col("measure").cast(pl.String))

@@ -10,8 +10,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
-from icgkit.metrics import _input
+from icgkit.metrics import _input, _rates, _resample
+from icgkit.metrics._output import lay_out, schema
+from icgkit.metrics._rates import Average, Pooling, method
+from icgkit.metrics.contrasts import settle_difference
 from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, needed
+
+Floats = NDArray[np.float64]
 
 
 def spearman(
@@ -67,17 +72,13 @@ def spearman(
             raise SchemaError(f"frame.{name}: dtype", got=str(got.schema[name]), allowed="numbers")
     groups = got.group_by(by, maintain_order=True) if by else [((), got)]
     rows = [[*key, x, y, *_spearman(part.select(x, y), ci)] for key, part in groups]
-    schema: dict[str, Any] = {b: got.schema[b] for b in by} | _SPEARMAN
-    out = pl.DataFrame(rows, schema=schema, orient="row")
+    out = pl.DataFrame(rows, schema={b: got.schema[b] for b in by} | _SPEARMAN, orient="row")
     return out.sort(by, nulls_last=True) if by else out
 
 
-_SPEARMAN: dict[str, Any] = {
-    "x": pl.String, "y": pl.String, "estimate": pl.Float64, "low": pl.Float64, "high": pl.Float64,
-    "p_value": pl.Float64, "p_permutation": pl.Float64, "level": pl.Float64, "n_scored": pl.Int64,
-    "n_total": pl.Int64, "n_missing": pl.Int64,
-    "method": pl.String, "status": pl.String,
-}  # fmt: skip
+_SPEARMAN = schema(
+    "x y estimate low high p_value p_permutation level n_scored n_total n_missing method status"
+)
 
 
 def _spearman(part: pl.DataFrame, ci: Bootstrap) -> list[Any]:
@@ -130,6 +131,110 @@ def _standard(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _chunks(total: int, step: int) -> list[int]:
     return [min(step, total - start) for start in range(0, total, step)]
+
+
+def rate_trend(
+    judgments: _input.IntoFrame,
+    x: str,
+    *,
+    group: str = "subtype",
+    average: Average = "micro",
+    pooling: Pooling = None,
+    ci: Bootstrap = BOOTSTRAP,
+    value: str = "found",
+) -> pl.DataFrame:
+    """Compute Spearman's correlation of groups' rates with a property of the groups, rates being uncertain.
+
+    `spearman` takes the rates of the groups as known. Here whole clusters are resampled, the rates
+    computed anew and ranked anew, so that the interval holds what the verdicts leave open. The groups
+    themselves are fixed: it says nothing about other groups.
+
+    Parameters
+    ----------
+    judgments : frame
+        As in `recall`, with the columns `group` and `x`.
+    x : str
+        Numeric property, one value a group.
+    group : str
+        Column of the groups.
+    average, pooling, ci, value
+        As in `recall`.
+
+    Returns
+    -------
+    polars.DataFrame
+        `x`, `group`, `estimate` (rho, -1 to 1), `low`, `high`, `level`, `n` (groups), `n_scored`,
+        `n_total`, `n_missing`, `n_clusters`, `method`, `status`.
+
+    Notes
+    -----
+    Pearson's correlation of average ranks, in the data and in every resample; a group that a resample
+    misses is left out of it, and a resample in which all rates are equal is undefined.
+
+    References
+    ----------
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 6.2 (functions of the data).
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = [
+    ...     {"case_id": f"c{i}", "subtype": f"s{i % 4}", "level": i % 4, "found": i % 5 > i % 4}
+    ...     for i in range(80)
+    ... ]
+    >>> rate_trend(pl.DataFrame(rows), "level", ci=Bootstrap(200))["estimate"].round(2).item()
+    -1.0
+    """
+    ci = needed(ci)
+    frame = _input.into(judgments, where="judgments")
+    _input.require(frame, [group, x, value, *ci.over, "case_id"], where="judgments")
+    rates = _rates.prepare(frame, value=value, by=[group, x], pooling=pooling, cluster=ci.over)
+    if rates.cells[group].is_duplicated().any():
+        raise SchemaError(f"a group of {group!r} has several values of {x!r}", allowed="one value a group")
+    estimate, draws = rates.estimate(average), rates.draws([average], ci)[average]
+    known = np.isfinite(estimate)
+    level = rates.cells[x].cast(pl.Float64).to_numpy()[known]
+    alive = rates.alive()
+    row: dict[str, Any] = {
+        "x": x, "group": group, "level": ci.level, "n": int(known.sum()),
+        "n_scored": int(rates.n_scored.sum()), "n_total": int(rates.n_total.sum()),
+        "n_missing": int((rates.n_total - rates.n_scored).sum()),
+        "n_clusters": int(rates.clusters(np.logical_or.reduce(alive)[None, :])[0]),
+        "method": f"Spearman over {group}, {method(rates, average, ci)}",
+    }  # fmt: skip
+    rho = (
+        _rank_correlation(level, np.column_stack([estimate[known], draws[known]]))
+        if known.sum() > 2
+        else np.array([np.nan])
+    )
+    if not np.isfinite(rho[0]):
+        row["status"] = "fewer than three groups, or all alike"
+    else:
+        low, high, undefined = _resample.percentile(rho[None, 1:], ci.level)
+        ends = settle_difference(float(rho[0]), low[0], high[0], int(undefined[0]), row["n_clusters"], ci)
+        row |= {"estimate": float(rho[0]), "low": ends[0], "high": ends[1], "status": ends[2] or "ok"}
+    return lay_out([row], _TREND)
+
+
+_TREND = schema("x group estimate low high level n n_scored n_total n_missing n_clusters method status")
+
+
+def _rank_correlation(x: Floats, columns: Floats) -> Floats:
+    """Correlate the ranks of x with those of each column, over the groups that have a rate; NaN if all are alike."""
+    from scipy.stats import rankdata
+
+    out = np.full(columns.shape[1], np.nan)
+    whole: NDArray[np.bool_] = np.asarray(np.isfinite(columns).all(axis=0))
+    parts = [(np.ones(len(x), dtype=bool), whole)] if whole.any() else []
+    parts += [(np.isfinite(columns[:, k]), np.arange(len(whole)) == k) for k in np.flatnonzero(~whole)]
+    for rows, chosen in parts:
+        centre = (rows.sum() + 1) / 2
+        if rows.sum() < 3:
+            continue
+        a, b = rankdata(x[rows]) - centre, rankdata(columns[rows][:, chosen], axis=0) - centre
+        size = np.sqrt((a @ a) * (b * b).sum(axis=0))
+        out[chosen] = np.divide(a @ b, size, out=np.full(len(size), np.nan), where=size > 0)
+    return out
 
 
 def adjust(

@@ -1,17 +1,16 @@
-"""Recall of ground-truth constraints, gaps between conditions, spread over models, ratios of groups."""
+"""Recall of ground-truth constraints, its bounds where verdicts are missing, and the frame of every rate."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _rates, _resample
-from icgkit.metrics._rates import Rates
-from icgkit.metrics._words import Average, Pooling, few, method
+from icgkit.metrics._rates import Average, Pooling, Rates, few, method
 from icgkit.metrics.intervals import BOOTSTRAP, CI, Bootstrap, Wilson, any_kind, clusters_of, level_of
 
 
@@ -106,13 +105,81 @@ def recall(
     return table(rates, average, ci)
 
 
+def bounds(
+    judgments: _input.IntoFrame,
+    *,
+    by: str | Sequence[str] = ("model", "condition"),
+    average: Average = "macro",
+    pooling: Pooling = None,
+    value: str = "found",
+) -> pl.DataFrame:
+    """Bound a rate by taking every missing verdict as false, then every one as true.
+
+    `recall` leaves missing verdicts out, which is right if they are missing at random. These bounds hold
+    however they came to be missing; they are no interval, and sampling error comes on top.
+
+    Parameters
+    ----------
+    judgments, by, average, pooling, value
+        As in `recall`.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns `by`, `estimate` (missing left out), `worst`, `best` (share, 0 to 1; they coincide
+        with it where nothing is missing), `width` (best minus worst), `missing` (share of rows, 0 to
+        1), `n_missing`, `n_scored`, `n_total`, `n_cases`, `method`, `status`.
+
+    Raises
+    ------
+    SchemaError
+        As in `recall`.
+
+    Notes
+    -----
+    worst and best are the rate with y = 0 and y = 1 in place of every null. With mean_over_models a
+    model without any verdict has no estimate, yet counts in the bounds.
+
+    References
+    ----------
+    Horowitz and Manski (2000), Nonparametric analysis of randomized experiments with missing covariate
+    and outcome data, JASA 95, 77-84.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> judgments = pl.DataFrame({"case_id": list("aabb"), "found": [True, None, False, True]})
+    >>> bounds(judgments, by=()).select("worst", "estimate", "best", "missing").row(0)
+    (0.5, 0.75, 0.75, 0.25)
+    """
+    by = _input.columns_of(by)
+    frame = _input.eager(judgments, [*by, "case_id", value], where="judgments")
+    frame = frame.with_columns(_input.binary(frame, value).alias(value))
+    options = {"by": by, "average": average, "pooling": pooling, "ci": None, "value": value}
+    seen, worst, best = (
+        recall(frame.with_columns(fill), **options)  # type: ignore[arg-type]
+        for fill in (pl.col(value), pl.col(value).fill_null(False), pl.col(value).fill_null(True))
+    )
+    return seen.select(
+        *by,
+        "estimate",
+        worst["estimate"].alias("worst"),
+        best["estimate"].alias("best"),
+        (best["estimate"] - worst["estimate"]).alias("width"),
+        (pl.col("n_missing") / pl.col("n_total")).alias("missing"),
+        *("n_missing", "n_scored", "n_total", "n_cases"),
+        pl.lit(f"{average}, missing verdicts as false and as true").alias("method"),
+        "status",
+    )
+
+
 def table(rates: Rates, average: str | Sequence[str], ci: CI) -> pl.DataFrame:
     """Lay out counted rates as the documented frame; shared by every rate of the package."""
     averages = _input.columns_of(average)
     for name in averages:
         _input.one_of("average", name, _rates.AVERAGES)
     draws = rates.draws(averages, ci) if isinstance(ci, Bootstrap) and rates.cells.height else {}
-    parts = [_one(rates, name, draws.get(name), ci) for name in averages]
+    parts = [laid_out(rates, name, ci, (rates.estimate(name), draws.get(name), None)) for name in averages]
     if isinstance(average, str):
         return parts[0]
     keys = rates.cells.columns
@@ -123,14 +190,17 @@ def table(rates: Rates, average: str | Sequence[str], ci: CI) -> pl.DataFrame:
     return pl.concat(named)
 
 
-def _one(rates: Rates, average: str, draws: Any, ci: CI) -> pl.DataFrame:
-    estimate = rates.estimate(average)
+def laid_out(rates: Rates, average: str, ci: CI, known: tuple[Any, Any, Any]) -> pl.DataFrame:
+    """Lay out `known` estimates of the cells, their draws and their values without each cluster (or None)."""
+    estimate, draws, left = known
     n_cells = len(estimate)
     low, high = np.full((2, n_cells), np.nan)
     undefined = np.zeros(n_cells, dtype=np.int64)
     clusters = rates.clusters(rates.alive())
     if draws is not None and isinstance(ci, Bootstrap):
-        low, high, undefined = _resample.ends(draws, ci, clusters, estimate, lambda: rates.without(average))
+        low, high, undefined = _resample.ends(
+            draws, ci, clusters, estimate, lambda: rates.without(average) if left is None else left
+        )
     notes: list[list[str]] = [[] for _ in range(n_cells)]
     methods = [method(rates, average, ci)] * n_cells
     behind = rates.models_scored()
@@ -146,7 +216,7 @@ def _one(rates: Rates, average: str, draws: Any, ci: CI) -> pl.DataFrame:
             low[i], high[i] = _resample.wilson(estimate[i], trials, ci.level)
         elif ci is not None:
             low[i], high[i], note = _settle(
-                estimate[i], low[i], high[i], int(undefined[i]), int(clusters[i]), ci
+                estimate[i], low[i], high[i], int(undefined[i]), int(clusters[i]), ci, share=not rates.numeric
             )
             if note:
                 notes[i].append(note)
@@ -169,102 +239,21 @@ def _one(rates: Rates, average: str, draws: Any, ci: CI) -> pl.DataFrame:
 
 
 def _settle(
-    estimate: float, low: float, high: float, undefined: int, clusters: int, ci: Bootstrap
+    estimate: float, low: float, high: float, undefined: int, clusters: int, ci: Bootstrap, *, share: bool
 ) -> tuple[float, float, str]:
     """Decide what a bootstrap interval is worth; return it with a note."""
+    ceiling = share and estimate in (0.0, 1.0)
     if clusters == 1:
         return np.nan, np.nan, "one cluster: no interval"
     if low == high:
-        if estimate in (0.0, 1.0):
+        if ceiling:
             return *_resample.wilson(estimate, clusters, ci.level), f"constant: Wilson on {clusters} clusters"
         return np.nan, np.nan, "constant over clusters: no interval"
     if undefined > ci.n // 20:
         return np.nan, np.nan, f"{undefined} of {ci.n} draws undefined: no interval"
     if not np.isfinite(low):
-        if estimate in (0.0, 1.0):
+        if ceiling:
             return *_resample.wilson(estimate, clusters, ci.level), f"constant: Wilson on {clusters} clusters"
         return np.nan, np.nan, "no BCa interval: draws lie on one side"
     notes = [few(clusters, ci), f"{undefined} of {ci.n} draws undefined and left out" if undefined else ""]
     return min(low, estimate), max(high, estimate), "; ".join(n for n in notes if n)
-
-
-def gap(
-    judgments: _input.IntoFrame,
-    reference: str = "direct",
-    target: str = "oracle",
-    *,
-    by: str | Sequence[str] = ("model",),
-    over: str = "condition",
-    average: Average = "macro",
-    pooling: Pooling = None,
-    cases: Literal["all", "shared"] = "all",
-    ci: Bootstrap | None = BOOTSTRAP,
-    value: str = "found",
-    weights: str | None = None,
-) -> pl.DataFrame:
-    """Compute the difference `target` minus `reference` with a paired, clustered interval.
-
-    Parameters
-    ----------
-    judgments, by, average, pooling, value, weights
-        As in `recall`; `by` must not name the column `over`.
-    reference, target : str
-        Two values of the column `over`.
-    over : str
-        The column whose values are compared.
-    cases : {"all", "shared"}
-        Every case of each side, so that the difference is that of the table's cells; or only the
-        cases that are scored on both sides (for the same model, where models are kept apart).
-    ci : Bootstrap or None
-        Both sides are resampled together, so that the pairing by case is kept.
-
-    Returns
-    -------
-    polars.DataFrame
-        The columns `by`, then `reference`, `target`, `estimate` (target minus reference, -1 to 1),
-        `low`, `high`, `level`, `estimate_reference`, `estimate_target`, `n_scored`, `n_total`,
-        `n_missing` (rows of both sides), `n_cases`, `n_clusters` (scored on both sides), `method`,
-        `status`.
-
-    Raises
-    ------
-    UnknownName
-        If `reference` or `target` does not occur.
-
-    Notes
-    -----
-    R_target - R_reference, both macro or both micro as in `recall`; draws as in `differences`.
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, sections 8.3 and 13.3.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> judgments = pl.DataFrame(
-    ...     {
-    ...         "case_id": ["a", "b", "a", "b"],
-    ...         "model": "m",
-    ...         "condition": ["direct", "direct", "oracle", "oracle"],
-    ...         "found": [True, False, True, True],
-    ...     }
-    ... )
-    >>> gap(judgments, ci=None)["estimate"].to_list()
-    [0.5]
-    """
-    from icgkit.metrics.inference import differences
-
-    return differences(
-        judgments,
-        reference=reference,
-        targets=[target],
-        by=by,
-        over=over,
-        average=average,
-        pooling=pooling,
-        cases=cases,
-        ci=ci,
-        value=value,
-        weights=weights,
-    )

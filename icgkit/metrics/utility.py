@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from icgkit.errors import SchemaError
-from icgkit.metrics import _input, _interval, _rates, _resample, _sums
-from icgkit.metrics._words import few
+from icgkit.metrics import _input, _rates, _resample, _sums
+from icgkit.metrics._output import lay_out
+from icgkit.metrics._rates import few
 from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, clusters_of, drawn, level_of
 
 RATIOS = tuple(float(r) for r in np.round(np.geomspace(0.1, 10, 41), 6))
@@ -120,7 +121,7 @@ def utility(
     for key, part in groups:
         rows += _curve(part, dict(zip(by, key, strict=True)), over, prices, ci)
     dtypes: dict[str, Any] = {b: left.schema[b] for b in by} | {over: left.schema[over]} | _COLUMNS
-    return pl.DataFrame([[row.get(c) for c in dtypes] for row in rows], schema=dtypes, orient="row")
+    return lay_out(rows, dtypes)
 
 
 _RESPONSE = ("dataset", "case_id", "model", "sample")
@@ -204,9 +205,9 @@ def _curve(
     cost = costs(flat.sum(axis=1, keepdims=True)).reshape(len(prices), len(names))
     low = high = share = np.full(cost.shape, np.nan)
     if ci is not None and atoms.height:
-        draws = _interval.draws(costs, flat, atoms, ci)
+        draws = _resample.draws(costs, flat, atoms, ci)
         spread = np.repeat([n_clusters], len(prices), axis=0).ravel()
-        without = lambda: costs(flat.sum(axis=1, keepdims=True) - _interval.by_first(flat, atoms, ci))  # noqa: E731
+        without = lambda: costs(flat.sum(axis=1, keepdims=True) - _resample.by_first(flat, atoms, ci))  # noqa: E731
         whole = np.where(np.isnan(draws), np.inf, draws).reshape(len(prices), len(names), -1)
         winner = whole.argmin(axis=1)
         share = np.stack([(winner == i).mean(axis=1) for i in range(len(names))], axis=1)

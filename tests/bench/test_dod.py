@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import icgkit as ig
 from icgforge.mazes import make as dod_make
 from icgforge.mazes import text_pairs
 from icgforge.mazes.mazes import make_pairs
@@ -247,7 +248,7 @@ def test_paired_tests_within_pairs_and_over_the_reminder() -> None:
     for k in range(10):
         rows += [(f"p{k}", True, True, k >= 8, k < 8), (f"p{k}", False, False, k != 8, None)]
     out = frame(rows)
-    got = dod.within_pairs(out, n_resamples=500).row(0, named=True)
+    got = dod.within_pairs(out, ci=ig.Bootstrap(500)).row(0, named=True)
     assert (got["rate_reference"], got["rate_target"]) == (0.2, 0.9)
     assert got["estimate"] == pytest.approx(0.7)
     assert (got["n_reference_only"], got["n_target_only"]) == (1, 8)
@@ -257,10 +258,10 @@ def test_paired_tests_within_pairs_and_over_the_reminder() -> None:
     assert got["p_permutation"] == pytest.approx(20 / 512)
     assert got["low"] < 0.7 < got["high"]
     told = out.with_columns(reminder=pl.lit("yes"), E=pl.col("E") & (pl.col("pair_id") > "p3"))
-    effect = dod.compare(pl.concat([out, told]), "E", n_resamples=200).row(0, named=True)
+    effect = dod.compare(pl.concat([out, told]), "E", ci=ig.Bootstrap(200)).row(0, named=True)
     assert (effect["rate_reference"], effect["rate_target"], effect["n_reference_only"]) == (0.8, 0.4, 4)
     models = pl.concat([out, told.with_columns(model=pl.lit("other"), reminder=pl.lit("no"))])
-    assert dod.compare(models, "E", over="model", reference="m", by=(), n_resamples=50)[
+    assert dod.compare(models, "E", over="model", reference="m", by=(), ci=ig.Bootstrap(50))[
         "estimate"
     ].to_list() == pytest.approx([-0.4])
     with pytest.raises(UnknownName, match="measure"):
@@ -268,7 +269,7 @@ def test_paired_tests_within_pairs_and_over_the_reminder() -> None:
 
 
 def test_pending_sides_are_left_out_of_tests_and_counted() -> None:
-    got = dod.within_pairs(frame(ROWS), n_resamples=50).row(0, named=True)
+    got = dod.within_pairs(frame(ROWS), ci=ig.Bootstrap(50)).row(0, named=True)
     assert (got["n_pairs"], got["n_missing"]) == (2, 1)
 
 
@@ -315,7 +316,7 @@ def test_judge_quality_by_hand() -> None:
         for name, word in {**people, "judge": verdicts}.items()
         for k in range(6)
     ]
-    got = dod.judge_quality(pl.DataFrame(rows), n_resamples=50).row(0, named=True)
+    got = dod.judge_quality(pl.DataFrame(rows), ci=ig.Bootstrap(50)).row(0, named=True)
     # Judge against majority on i0..i4: y/y y/y n/y y/n n/n.
     assert (got["n_items"], got["n_missing"], got["judge_only"], got["majority_only"]) == (5, 1, 1, 1)
     assert got["agreement"] == pytest.approx(0.6)

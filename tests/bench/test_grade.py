@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import icgkit as ig
 from icgforge.baselines import reply
 from icgforge.diagrams import tasks as drawn
 from icgkit.bench.grade import door as grade
@@ -20,7 +21,7 @@ from icgkit.calls.cache import Cache
 from icgkit.cases.dataset import load_published
 from icgkit.errors import CacheMiss, SchemaError, UnknownName
 from icgkit.files import project_root
-from icgkit.metrics.mean import means
+from icgkit.metrics.mean import mean
 
 DATA = project_root() / "data" / "bench" / "grade"
 
@@ -348,8 +349,11 @@ def test_means_of_a_degenerate_cell() -> None:
         {"m": ["a", "a", "b"], "t": ["x", "y", "x"], "v": [1.0, 1.0, None]},
         schema_overrides={"v": pl.Float64},
     )
-    got = means(frame, ["v"], by=["m"], cluster="t", n_resamples=50)
-    assert got["status"].to_list() == ["constant over samples: no interval", "nothing scored"]
+    got = mean(frame, ["v"], by=["m"], ci=ig.Bootstrap(50, cluster="t"))
+    assert got["status"].to_list() == [
+        "constant over clusters: no interval",
+        "nothing scored: every value is missing",
+    ]
     assert got["estimate"].to_list() == [1.0, None]
 
 

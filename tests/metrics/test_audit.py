@@ -74,7 +74,7 @@ PAIRED: dict[str, Callable[..., pl.DataFrame]] = {
     "cohens_d": lambda d, **o: metrics.cohens_d(d, ci=B(50), **o),
     "case_sd": metrics.case_sd,
     "plan_tests": lambda d, **o: metrics.plan_tests(
-        d.with_columns(satisfied=pl.col("found")), reference="direct", ci=B(50), **o
+        d.with_columns(satisfied=pl.col("found")), metrics.Contrast(), ci=B(50), **o
     ),
 }
 
@@ -141,7 +141,7 @@ def test_cluster_columns_reach_the_paired_measures() -> None:
     assert metrics.mcnemar(rows, cluster="template")["n_clusters"].item() == 4
     assert metrics.power_from_pilot(rows, cases=20, ci=by_template)["n_clusters"].item() == 4
     tests = metrics.plan_tests(
-        rows.with_columns(satisfied=pl.col("found")), reference="direct", ci=by_template
+        rows.with_columns(satisfied=pl.col("found")), metrics.Contrast(), ci=by_template
     )
     assert (tests["n_clusters"].item(), tests["n_cases"].item()) == (4, 40)
     split = rows.with_columns(template=pl.concat_str("template", "condition"))
@@ -186,8 +186,10 @@ def test_formula_agrees_with_statsmodels_with_its_reference_honoured() -> None:
     data = pd.DataFrame(rows.sort("case_id").to_dict(as_series=False)).assign(
         found=lambda d: d["found"].astype(float)
     )
-    for errors, kind in (("robust", "robust"), ("bias_reduced", "bias_reduced")):
-        ours = metrics.gee(rows, formula="condition * x", reference={"condition": "b"}, errors=errors)
+    for kind in ("robust", "bias_reduced"):
+        ours = metrics.gee(
+            rows, formula="condition * x", reference={"condition": "b"}, ci=metrics.Sandwich(kind=kind)
+        )
         theirs = sm.GEE.from_formula(
             "found ~ C(condition, Treatment('b')) * x", groups="case_id", data=data, family=sm.families.Binomial(),
             cov_struct=sm.cov_struct.Exchangeable(),
@@ -257,7 +259,8 @@ def test_gee_crossed_over_two_columns_against_the_formula_of_the_sandwich() -> N
         {"case_id": rng.integers(0, 50, 900), "judge_group": rng.integers(0, 45, 900),
          "condition": rng.choice(["direct", "oracle"], 900), "found": rng.random(900) < 0.5}
     )  # fmt: skip
-    got = metrics.gee(rows, terms="condition", cluster=("case_id", "judge_group"), working="independence")
+    crossed = metrics.Sandwich(("case_id", "judge_group"))
+    got = metrics.gee(rows, terms="condition", working="independence", ci=crossed)
     x = np.column_stack([np.ones(900), rows["condition"].to_numpy() == "oracle"]).astype(float)
     mu = 1 / (1 + np.exp(-x @ got["estimate"].to_numpy()))
     u = x * (rows["found"].to_numpy() - mu)[:, None]
@@ -277,7 +280,7 @@ def test_gee_crossed_over_two_columns_against_the_formula_of_the_sandwich() -> N
     assert got["se"].to_numpy() == pytest.approx(np.sqrt(np.diag(bread @ m @ bread)), rel=1e-8)
     assert got["n_clusters"].unique().to_list() == [45]
     with pytest.raises(SchemaError, match="independence"):
-        metrics.gee(rows, terms="condition", cluster=("case_id", "judge_group"))
+        metrics.gee(rows, terms="condition", ci=crossed)
 
 
 def test_no_row_of_a_fit_mixes_scales() -> None:
@@ -501,17 +504,19 @@ def test_numbers_and_booleans_are_compared() -> None:
         ("told", False),
         ("told", "False"),
     ):
-        got = metrics.differences(rows, over=over, reference=reference, **options)
+        contrast = metrics.Contrast(over, reference)
+        got = metrics.differences(rows, contrast, **options)
         assert got["estimate"].item() == pytest.approx(want)
-        assert metrics.mcnemar(rows, over=over, reference=reference)["estimate"].item() == pytest.approx(want)
-    assert metrics.differences(rows, over="round", reference=1, targets=2, **options)["target"].item() == "2"
+        assert metrics.mcnemar(rows, contrast)["estimate"].item() == pytest.approx(want)
+    assert metrics.differences(rows, metrics.Contrast("round", 1, 2), **options)["target"].item() == "2"
 
 
 def test_one_target_may_be_given_as_a_word() -> None:
-    assert metrics.mcnemar(pair(), targets="oracle").equals(metrics.mcnemar(pair(), targets=["oracle"]))
-    assert metrics.differences(pair(), targets="oracle", ci=None).height == 1
+    word, several = metrics.Contrast(targets="oracle"), metrics.Contrast(targets=["oracle"])
+    assert metrics.mcnemar(pair(), word).equals(metrics.mcnemar(pair(), several))
+    assert metrics.differences(pair(), word, ci=None).height == 1
     with pytest.raises(UnknownName, match="orcale"):
-        metrics.cohens_d(pair(), targets="orcale")
+        metrics.cohens_d(pair(), metrics.Contrast(targets="orcale"))
     with pytest.raises(SchemaError, match="needs two judges"):
         metrics.agreement(pair().with_columns(judge=pl.col("condition")), judges="direct")
 

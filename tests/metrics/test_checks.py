@@ -120,12 +120,14 @@ def test_ranks_tests_and_effects_against_scipy_statsmodels_pingouin() -> None:
         got = metrics.adjust(pl.DataFrame({"p_value": p}), method=method)["p_adjusted"].to_numpy()
         assert got == pytest.approx(multipletests(p, method=name)[1], abs=1e-12)
     one = load().judged().filter(judge="first", model="m2")
-    row = metrics.mcnemar(one, targets=["cot"]).row(0, named=True)
+    row = metrics.mcnemar(one, metrics.Contrast(targets=["cot"])).row(0, named=True)
     cells = [[row["n_both"], row["n_reference_only"]], [row["n_target_only"], row["n_neither"]]]
     assert row["p_exact"] == pytest.approx(mcnemar(cells, exact=True).pvalue, abs=1e-12)
     wide = one.pivot("condition", index=["case_id", "node_id"], values="found")
     a, b = (wide[c].cast(pl.Float64).to_numpy() for c in ("direct", "oracle"))
-    got = metrics.cohens_d(one, targets=["oracle"], ci=metrics.Bootstrap(200)).row(0, named=True)
+    got = metrics.cohens_d(one, metrics.Contrast(targets=["oracle"]), ci=metrics.Bootstrap(200)).row(
+        0, named=True
+    )
     assert got["estimate"] == pytest.approx(
         pingouin.compute_effsize(b, a, paired=True, eftype="cohen"), abs=1e-12
     )

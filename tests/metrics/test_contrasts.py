@@ -12,6 +12,7 @@ from icgkit.errors import SchemaError
 
 M = ig.metrics
 CI = ig.Bootstrap(400, cluster="template")
+PLAIN, FULL = M.Contrast(reference="plain"), M.Contrast(reference="plain", targets="full")
 
 
 def study(rng: np.random.Generator, shift: float, *, templates: int = 40, cases: int = 4) -> pl.DataFrame:
@@ -37,7 +38,7 @@ def study(rng: np.random.Generator, shift: float, *, templates: int = 40, cases:
 
 def test_size_at_the_margin_and_power_inside_it() -> None:
     rng = np.random.default_rng(5)
-    options = {"reference": "plain", "by": (), "margin": 0.15, "ci": CI}
+    options = {"contrast": PLAIN, "by": (), "margin": 0.15, "ci": CI}
     edge = [M.equivalence(study(rng, 0.15), **options)["p_value"].item() < 0.05 for _ in range(120)]
     assert sum(edge) <= 12  # 5 % of 120 are 6; more than 12 happen in 1 of 100 such tests
     inside = [M.equivalence(study(rng, 0.0), **options)["conclusion"].item() for _ in range(20)]
@@ -56,7 +57,7 @@ def test_against_two_t_tests_on_cluster_means() -> None:
     worse = stats.ttest_1samp(d, -0.1, alternative="greater").pvalue
     better = stats.ttest_1samp(d, 0.1, alternative="less").pvalue
     ci = ig.Bootstrap(20_000, cluster="template")
-    got = M.equivalence(frame, reference="plain", by=(), margin=0.1, ci=ci).row(0, named=True)
+    got = M.equivalence(frame, PLAIN, by=(), margin=0.1, ci=ci).row(0, named=True)
     assert got["p_noninferior"] == pytest.approx(worse, rel=0.08)
     assert got["p_nonsuperior"] == pytest.approx(better, rel=0.08)
     assert got["p_value"] == max(got["p_noninferior"], got["p_nonsuperior"])
@@ -68,20 +69,18 @@ def test_against_two_t_tests_on_cluster_means() -> None:
 
 def test_conclusions_and_what_is_refused() -> None:
     frame = study(np.random.default_rng(2), 0.4)
-    got = M.equivalence(frame, reference="plain", by=(), margin=0.05, ci=CI)
+    got = M.equivalence(frame, PLAIN, by=(), margin=0.05, ci=CI)
     assert got["conclusion"].item() == "different by the margin or more"
     small = study(np.random.default_rng(3), 0.0, templates=3)
-    assert (
-        M.equivalence(small, reference="plain", by=(), margin=0.01, ci=CI)["conclusion"].item() == "undecided"
-    )
+    assert M.equivalence(small, PLAIN, by=(), margin=0.01, ci=CI)["conclusion"].item() == "undecided"
     same = frame.with_columns(found=True)
     assert (
-        M.equivalence(same, reference="plain", by=(), margin=0.05, ci=CI)["status"].item()
+        M.equivalence(same, PLAIN, by=(), margin=0.05, ci=CI)["status"].item()
         == "constant over clusters: no test"
     )
     for bad in (0, 1.5, True, "0.1"):
         with pytest.raises(SchemaError, match="margin"):
-            M.equivalence(frame, reference="plain", by=(), margin=bad, ci=CI)  # type: ignore[arg-type]
+            M.equivalence(frame, PLAIN, by=(), margin=bad, ci=CI)  # type: ignore[arg-type]
 
 
 def test_the_difference_of_gaps_keeps_what_judges_share() -> None:
@@ -92,23 +91,23 @@ def test_the_difference_of_gaps_keeps_what_judges_share() -> None:
         .with_columns(found=pl.col("found") ^ (pl.col("i") % 40 == 0), judge=pl.lit("b"))
         .drop("i")
     )
-    got = M.gap_by(pl.concat([one, other]), reference="plain", target="full", ci=CI)
+    got = M.gap_by(pl.concat([one, other]), FULL, ci=CI)
     gaps = {r["between"] + r["quantity"][0]: r for r in got.iter_rows(named=True)}
     assert gaps["bd"]["estimate"] == pytest.approx(gaps["bg"]["estimate"] - gaps["ag"]["estimate"])
     widths = {k: r["high"] - r["low"] for k, r in gaps.items()}
     assert widths["bd"] < 0.6 * min(widths["ag"], widths["bg"])
-    gap = M.differences(one, reference="plain", by=(), ci=CI).row(0, named=True)
+    gap = M.differences(one, PLAIN, by=(), ci=CI).row(0, named=True)
     assert (gaps["ag"]["low"], gaps["ag"]["high"]) == pytest.approx((gap["low"], gap["high"]))
 
 
 def test_a_judge_of_a_part_is_compared_on_that_part() -> None:
     one = study(np.random.default_rng(7), 0.2).with_columns(judge=pl.lit("a"))
     few = one.filter(pl.col("template").is_in(["t0", "t1", "t2", "t3"])).with_columns(judge=pl.lit("b"))
-    got = M.gap_by(pl.concat([one, few]), reference="plain", target="full", ci=CI)
+    got = M.gap_by(pl.concat([one, few]), FULL, ci=CI)
     assert got["n_cases"].to_list() == [16, 16, 16]
     assert got.filter(quantity="difference of gaps")["estimate"].item() == 0
     with pytest.raises(SchemaError, match="nothing to compare"):
-        M.gap_by(one, reference="plain", target="full", ci=CI)
+        M.gap_by(one, FULL, ci=CI)
 
 
 def test_bounds_hold_whatever_is_missing() -> None:
@@ -155,12 +154,12 @@ def test_errors_from_elsewhere_correct_recall_and_gap() -> None:
     gold = pl.Series([True] * 400 + [False] * 400)
     seen = pl.Series(np.where(gold, rng.random(800) < 0.9, rng.random(800) < 0.1))
     pairs = pl.DataFrame({"gold": gold, "found": seen})
-    got = M.corrected_outside(judged, pairs, reference="plain", ci=CI)
-    true = M.gap(frame, "plain", "full", by=(), ci=None)["estimate"].item()
+    got = M.corrected_outside(judged, pairs, PLAIN, ci=CI)
+    true = M.gap(frame, FULL, by=(), ci=None)["estimate"].item()
     gap = got.filter(quantity="gap").row(0, named=True)
     assert abs(gap["judged"]) < abs(true)
     assert gap["low"] < true < gap["high"]
-    few = M.corrected_outside(judged, pairs.gather_every(40), reference="plain", ci=CI).filter(quantity="gap")
+    few = M.corrected_outside(judged, pairs.gather_every(40), PLAIN, ci=CI).filter(quantity="gap")
     assert (few["high"] - few["low"]).item() > gap["high"] - gap["low"]  # fewer pairs, wider
     with pytest.raises(SchemaError, match="one class"):
-        M.corrected_outside(judged, pairs.filter("gold"), reference="plain", ci=CI)
+        M.corrected_outside(judged, pairs.filter("gold"), PLAIN, ci=CI)

@@ -165,7 +165,7 @@ def test_gap_by_hand() -> None:
     assert row["low"] < 0.5 < row["high"]
     assert (row["reference"], row["target"], row["n_cases"]) == ("direct", "oracle", 3)
     with pytest.raises(UnknownName, match="cot"):
-        metrics.gap(PAIR, target="cot")
+        metrics.gap(PAIR, metrics.Contrast(targets="cot"))
 
 
 def test_gap_keeps_the_pairing() -> None:
@@ -185,7 +185,7 @@ def test_gap_keeps_the_pairing() -> None:
 def test_shared_cases_only() -> None:
     rows = PAIR.filter((pl.col("condition") == "direct") | (pl.col("case_id") != "c"))
     every = metrics.gap(rows, ci=None).row(0, named=True)
-    shared = metrics.gap(rows, ci=None, cases="shared").row(0, named=True)
+    shared = metrics.gap(rows, metrics.Contrast(on="case_id"), ci=None).row(0, named=True)
     assert every["estimate"] == pytest.approx(0.5)
     assert "2 of 3 clusters" in every["status"]
     assert shared["estimate"] == pytest.approx(0.25)  # direct over a, b: (1/2 + 1)/2 = 3/4

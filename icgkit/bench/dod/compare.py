@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from icgkit.bench.dod.scores import MEASURES
 from icgkit.errors import SchemaError, UnknownName
+from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +24,7 @@ STANCES = {
 
 def compare(
     outcome: pl.DataFrame, measure: str, *, over: str = "reminder", reference: str = "no",
-    targets: Sequence[str] | None = None, by: Sequence[str] = ("model",), n_resamples: int = 10_000, seed: int = 42,
+    targets: Sequence[str] | None = None, by: Sequence[str] = ("model",), ci: Bootstrap = BOOTSTRAP,
 ) -> pl.DataFrame:  # fmt: skip
     """Compare one measure on the same requests: with and without reminder, or model with model.
 
@@ -48,15 +50,14 @@ def compare(
         raise UnknownName.among("measure", measure, MEASURES)
     half = ~pl.col("feasible") if measure.startswith(("D_strict", "D_lenient")) else pl.col("feasible")
     keep = outcome.filter(half).with_columns(found=pl.col(measure))
-    return _tested(keep, over, reference, targets, by, "case_id", n_resamples, seed, measure)
+    return _tested(keep, over, reference, targets, by, "case_id", ci, measure)
 
 
 def within_pairs(
     outcome: pl.DataFrame,
     *,
     by: Sequence[str] = ("model", "reminder"),
-    n_resamples: int = 10_000,
-    seed: int = 42,
+    ci: Bootstrap = BOOTSTRAP,
 ) -> pl.DataFrame:
     """Compare refusals of the two halves of each pair: does a model tell them apart?
 
@@ -72,24 +73,23 @@ def within_pairs(
 
     kind = pl.when("feasible").then(pl.lit("feasible")).otherwise(pl.lit("infeasible"))
     keep = outcome.with_columns(kind=kind, found=pl.col("refused"))
-    return _tested(keep, "kind", "feasible", None, by, "pair_id", n_resamples, seed, "refused")
+    return _tested(keep, "kind", "feasible", None, by, "pair_id", ci, "refused")
 
 
 def _tested(
     frame: pl.DataFrame, over: str, reference: str, targets: Sequence[str] | None, by: Sequence[str], unit: str,
-    n_resamples: int, seed: int, measure: str,
+    ci: Bootstrap, measure: str,
 ) -> pl.DataFrame:  # fmt: skip
     import polars as pl
 
-    from icgkit.metrics import Bootstrap, differences, mcnemar, permutation
+    from icgkit.metrics import Contrast, differences, mcnemar, permutation
 
     by = list(by)
+    pairs = Contrast(over, reference, targets, on="case_id")
     slim = frame.select(*dict.fromkeys([*by, over, "found"]), pl.col(unit).alias("case_id"))
-    options: dict[str, Any] = {"reference": reference, "targets": targets, "by": by, "over": over}
-    options["ci"] = Bootstrap(n_resamples, seed)
-    exact = mcnemar(slim, on=["case_id"], **{k: v for k, v in options.items() if k != "ci"})
-    flips = permutation(slim, on=["case_id"], **options)
-    ends = differences(slim, average="micro", pooling=None, **options)
+    exact = mcnemar(slim, pairs, by=by)
+    flips = permutation(slim, pairs, by=by, ci=ci)
+    ends = differences(slim, replace(pairs, on=None), by=by, average="micro", ci=ci)
     keys = [*by, "target"]
     return (
         exact.drop("method", "p_exact", "p_value", "n_both", "n_neither")
@@ -175,9 +175,7 @@ def balanced_sample(
     return pl.concat(parts).sample(fraction=1.0, shuffle=True, seed=seed + 1)
 
 
-def judge_quality(
-    labels: pl.DataFrame, *, judge: str = "judge", n_resamples: int = 10_000, seed: int = 42
-) -> pl.DataFrame:
+def judge_quality(labels: pl.DataFrame, *, judge: str = "judge", ci: Bootstrap = BOOTSTRAP) -> pl.DataFrame:
     """Set a judge beside the majority of annotators on the same responses.
 
     Parameters
@@ -195,7 +193,7 @@ def judge_quality(
     """
     import polars as pl
 
-    from icgkit.metrics import Bootstrap, agreement, fleiss
+    from icgkit.metrics import agreement, fleiss
 
     people = labels.filter(pl.col("rater") != judge)
     machine = labels.filter(pl.col("rater") == judge)
@@ -215,7 +213,7 @@ def judge_quality(
         found=pl.when(pl.col("yes") != pl.col("no")).then(pl.col("yes") > pl.col("no")),
     )  # fmt: skip
     both = pl.concat([machine.select(case_id="item", judge=pl.lit("judge"), found="label"), majority])
-    got = agreement(both, judges=["judge", "majority"], ci=Bootstrap(n_resamples, seed)).row(0, named=True)
+    got = agreement(both, judges=["judge", "majority"], ci=ci).row(0, named=True)
     row: dict[str, Any] = {"n_items": got["n_pairs"], "n_missing": labels["item"].n_unique() - got["n_pairs"]}
     for name, key in (("agreement", "raw"), ("kappa", "kappa")):
         row |= {name: got[key], f"{name}_low": got[f"{key}_low"], f"{name}_high": got[f"{key}_high"]}
@@ -239,7 +237,7 @@ def labels_of_errors(n: int, judge_only: int, majority_only: int) -> pl.DataFram
 
     Examples
     --------
-    >>> got = judge_quality(labels_of_errors(200, 2, 1), n_resamples=50).row(0, named=True)
+    >>> got = judge_quality(labels_of_errors(200, 2, 1), ci=Bootstrap(50)).row(0, named=True)
     >>> got["agreement"], round(got["kappa"], 3)
     (0.985, 0.97)
     """

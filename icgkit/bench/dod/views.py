@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from icgkit.bench.dod.compare import STANCES, judge_quality, labels_of_errors
 from icgkit.bench.dod.files import CATEGORIES
 from icgkit.cases.dataset import load_published
+from icgkit.metrics.intervals import Bootstrap
 from icgkit.report.published import counts
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def recomputed() -> pl.DataFrame:
         value, note = said[f"{name}.agreement"]
         agreed, n = (int(x) for x in value.split("/"))
         wrong, missed = (int(x) for x in re.findall(r"\d+", said[f"{name}.errors"][0]))
-        got = judge_quality(labels_of_errors(n, wrong, missed), n_resamples=100).row(0, named=True)
+        got = judge_quality(labels_of_errors(n, wrong, missed), ci=Bootstrap(100)).row(0, named=True)
         kappa = re.search(r"Cohen kappa ([\d.]+)", note)
         label = name.replace("_", " ")
         more.append((f"{label}: agreement, from its errors", got["agreement"], agreed / n, "Appendix B.4"))
@@ -276,7 +277,7 @@ def maze_quality(judged: pl.DataFrame) -> pl.DataFrame:
         known.select(item=item, rater=pl.lit(name), label=pl.col(column) == "valid")
         for name, column in (("judge", "verdict"), ("truth", "due"))
     ]
-    got = judge_quality(pl.concat(parts), n_resamples=100).row(0, named=True)
+    got = judge_quality(pl.concat(parts), ci=Bootstrap(100)).row(0, named=True)
     fine, bad = known.filter(pl.col("due") == "valid"), known.filter(pl.col("due") != "valid")
     rows = [
         ("agreement on valid or not", got["agreement"], known.height), ("kappa", got["kappa"], known.height),

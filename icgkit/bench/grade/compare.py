@@ -10,7 +10,8 @@ from icgkit.bench.grade.files import PARTS
 from icgkit.bench.grade.scores import WEIGHTS, add_scores
 from icgkit.cases.dataset import load_published
 from icgkit.errors import UnknownName
-from icgkit.metrics.mean import means
+from icgkit.metrics.intervals import Bootstrap
+from icgkit.metrics.mean import mean
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,7 +45,7 @@ def compare_instructions(
     """
     import polars as pl
 
-    from icgkit.metrics import Bootstrap, mcnemar, permutation
+    from icgkit.metrics import Contrast, mcnemar, permutation
 
     by = [by] if isinstance(by, str) else list(by)
     known = samples[over].unique().to_list() if over in samples.columns else []
@@ -55,6 +56,7 @@ def compare_instructions(
         pl.col("reasoning") * 100, pl.col("consistency") * 50, pl.col("readability") * 50,
         case_id=pl.col("task_id"), relaxed_sample=pl.col("relaxed"),
     )  # fmt: skip
+    sides_of = Contrast(over, reference, [target], on="case_id")
     parts = []
     for name in ("reasoning", "consistency", "readability", "relaxed_sample", "strict"):
         key = [*by, "task_id"]
@@ -71,23 +73,17 @@ def compare_instructions(
             mean_reference=pl.when(whole).then("_a"), mean_target=pl.when(whole).then("_b"),
             difference=pl.col("_b") - pl.col("_a"),
         )  # fmt: skip
-        wide = means(
-            both, ["difference", "mean_reference", "mean_target"], by=by, cluster="task_id",
-            level=level, n_resamples=n_resamples, seed=seed,
-        )  # fmt: skip
+        ci = Bootstrap(n_resamples, seed, "task_id", level)
+        wide = mean(both, ["difference", "mean_reference", "mean_target"], by=by, ci=ci)
         out = wide.filter(measure="difference").drop("measure", "method").rename({"n_scored": "n_pairs"})
-        for mean in ("mean_reference", "mean_target"):
-            one = wide.filter(measure=mean).select(*by, pl.col("estimate").alias(mean))
+        for side in ("mean_reference", "mean_target"):
+            one = wide.filter(measure=side).select(*by, pl.col("estimate").alias(side))
             out = out.join(one, on=by, how="left", nulls_equal=True, maintain_order="left")
         if name == "strict":
-            p = mcnemar(
-                rows, reference=reference, targets=[target], by=by, over=over, value=name, on=["case_id"]
-            ).select(*by, p_value="p_exact")
+            p = mcnemar(rows, sides_of, by=by, value=name).select(*by, p_value="p_exact")
         else:
-            p = permutation(
-                rows, reference=reference, targets=[target], by=by, over=over, value=name, on=["case_id"],
-                ci=Bootstrap(n_resamples, seed),
-            ).select(*by, "p_value")  # fmt: skip
+            p = permutation(rows, sides_of, by=by, value=name, ci=Bootstrap(n_resamples, seed))
+            p = p.select(*by, "p_value")
         out = out.join(p, on=by, how="left", nulls_equal=True, maintain_order="left")
         parts.append(
             out.with_columns(measure=pl.lit(name), reference=pl.lit(reference), target=pl.lit(target))

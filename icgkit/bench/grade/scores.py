@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from icgkit.bench.grade.files import FULL
 from icgkit.errors import SchemaError
-from icgkit.metrics.mean import means
+from icgkit.metrics.intervals import Bootstrap
+from icgkit.metrics.mean import mean
 
 if TYPE_CHECKING:
     import polars as pl
@@ -108,10 +109,8 @@ def set_scores(
         relaxed_sample=pl.col("relaxed"),
     )  # fmt: skip
     values = ["reasoning", "consistency", "readability", "relaxed_sample"]
-    got = means(
-        rows, values, by=by, cluster="task_id", combine={"relaxed_set": WEIGHTS},
-        level=level, n_resamples=n_resamples, seed=seed,
-    )  # fmt: skip
+    ci = Bootstrap(n_resamples, seed, "task_id", level)
+    got = mean(rows, values, by=by, combine={"relaxed_set": WEIGHTS}, ci=ci)
     strict = strict_accuracy(samples, by=by, level=level, n_resamples=n_resamples, seed=seed)
     strict = strict.with_columns(pl.col("estimate", "low", "high") * 100, measure=pl.lit("strict"))
     got = pl.concat([got, strict.select(got.columns)])
@@ -153,7 +152,7 @@ def strict_accuracy(
     """
     import polars as pl
 
-    from icgkit.metrics import Bootstrap, recall
+    from icgkit.metrics import recall
 
     by = [by] if isinstance(by, str) else list(by)
     rows = add_scores(samples).with_columns(case_id=pl.col("task_id"))

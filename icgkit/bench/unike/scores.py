@@ -19,7 +19,8 @@ import numpy as np
 from icgkit.bench.unike.files import fold, place_of, read_verdict
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.files import read_file
-from icgkit.metrics.mean import means
+from icgkit.metrics.intervals import Bootstrap
+from icgkit.metrics.mean import mean
 from icgkit.prompts.replies import strip_thinking
 from icgkit.untrusted import json_value
 
@@ -324,7 +325,7 @@ def scores(
     """
     import polars as pl
 
-    from icgkit.metrics import Bootstrap, recall
+    from icgkit.metrics import recall
 
     by = _checked(outcomes, by)
     kept = by_rule(outcomes, rule, by=by)
@@ -452,7 +453,14 @@ def cascade(
     return out.select(pl.exclude("status"), "status").sort(by, maintain_order=True, nulls_last=True)
 
 
-def stage_drops(outcomes: pl.DataFrame, *, by: str | Sequence[str] = KEY, **options: Any) -> pl.DataFrame:
+def stage_drops(
+    outcomes: pl.DataFrame,
+    *,
+    by: str | Sequence[str] = KEY,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 42,
+) -> pl.DataFrame:
     """Compute for attribute edits how far each stage falls below stage 1, on the edits that have both.
 
     Returns
@@ -465,7 +473,7 @@ def stage_drops(outcomes: pl.DataFrame, *, by: str | Sequence[str] = KEY, **opti
     import polars as pl
 
     by = _checked(outcomes, by)
-    part = outcomes.filter(source="attribute")
+    part, ci = outcomes.filter(source="attribute"), Bootstrap(n_resamples, seed, "edit_id", level)
     parts = []
     for step in STEPS:
         key = list(dict.fromkeys([*by, *KEY, "edit_id"]))
@@ -480,7 +488,7 @@ def stage_drops(outcomes: pl.DataFrame, *, by: str | Sequence[str] = KEY, **opti
         )
         if not both.height:
             continue
-        got = means(both, ["difference", "one", "other"], by=[*by, "stage"], cluster="edit_id", **options)
+        got = mean(both, ["difference", "one", "other"], by=[*by, "stage"], ci=ci)
         wide = got.filter(measure="difference").select(
             *by,
             "stage",

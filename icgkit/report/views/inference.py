@@ -266,7 +266,7 @@ def paired_tests(
     margin : float
         Margin of equivalence, a share.
     **options
-        Those of `icgkit.metrics.permutation` and `equivalence`: reference, targets, by, ci, value.
+        Those of `icgkit.metrics.permutation` and `equivalence`: contrast, by, ci, value.
 
     Returns
     -------

@@ -116,7 +116,7 @@ def checks() -> pl.DataFrame:
     two = metrics.agreement(both, ci=metrics.Bootstrap(2000))
     add("kappa", "R psych", "estimate", two["kappa"], [r["kappa"]["kappa"]], 1e-12)
     cells = np.array([two[c][0] for c in ("n_both", "n_a_only", "n_b_only", "n_neither")]) / r["kappa"]["n"]
-    from icgkit.metrics.power_kappa import kappa_variance
+    from icgkit.metrics.power import kappa_variance
 
     add(
         "variance of kappa",
@@ -130,7 +130,7 @@ def checks() -> pl.DataFrame:
         [r["epi"]["raw"], r["epi"]["pabak"]], 1e-12)  # fmt: skip
 
     for target, name in (("oracle", "mcnemar"), ("cot", "mcnemar_cot")):
-        test = metrics.mcnemar(one, targets=[target]).row(0, named=True)
+        test = metrics.mcnemar(one, metrics.Contrast(targets=[target])).row(0, named=True)
         add(
             "McNemar exact",
             "R binom.test",
@@ -141,9 +141,11 @@ def checks() -> pl.DataFrame:
         )
         add("McNemar mid-p", "R coin", f"p, direct against {target}", test["p_midp"], r[name]["midp"], 1e-12)
     few = one.filter(pl.col("case_id") < "c14")
-    flip = metrics.permutation(few, targets=["cot"]).row(0, named=True)
+    flip = metrics.permutation(few, metrics.Contrast(targets=["cot"])).row(0, named=True)
     add("paired permutation", "R coin (exact)", "p", flip["p_value"], r["permutation"]["p"], 1e-10)
-    d = metrics.cohens_d(one, targets=["oracle"], ci=metrics.Bootstrap(500)).row(0, named=True)
+    d = metrics.cohens_d(one, metrics.Contrast(targets=["oracle"]), ci=metrics.Bootstrap(500)).row(
+        0, named=True
+    )
     n = d["n_pairs"]  # psych divides the variances by n, we by n - 1
     add("Cohen's d", "R psych", "d, rescaled by sqrt(n / (n - 1))", abs(d["estimate"]) * (n / (n - 1)) ** 0.5,
         abs(r["cohen"]["d"]), 1e-10)  # fmt: skip
