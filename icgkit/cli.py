@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import entry_points
@@ -286,46 +287,77 @@ def import_texteditbench_command(
         for kind, repaired, n, _files in texteditbench.report(found).iter_rows():
             typer.echo(f"{'repaired' if repaired else 'problem ':8s}  {n:6,d}  {kind}")
         typer.echo(
-            f"{found.records.height:,d} records read, {written:,d} cases with an image written to {out}"
+            f"{found.records.height:,d} records read, {written:,d} cases with an image written to {out}\n"
+            f"The cases carry no nodes: `icgkit run --dataset {shlex.quote(str(out.resolve()))} ...` asks about them; "
+            "their answers can be judged once nodes are annotated, for the public data has none."
         )
 
 
 @app.command("score")
 def score_command(
-    benchmark: Annotated[str, typer.Argument(help="dod")],
+    benchmark: Annotated[str, typer.Argument(help="dod, grade, texteditbench or unike.")],
     folder: Annotated[Path, typer.Argument(help="Folder that the benchmark's own tools wrote.")],
-    data: Annotated[Path | None, typer.Option(help="Folder of the benchmark's requests.")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="What was asked. dod, texteditbench: the public folder; grade: the task list; unike: UniKE.json."
+        ),
+    ] = None,
     pixels: Annotated[bool, typer.Option(help="dod: judge mazes from their pixels.")] = False,
+    rule: Annotated[str, typer.Option(help="unike: published, stages or any_stage.")] = "published",
     out: Annotated[Path | None, typer.Option(help="Write the table to this CSV file.")] = None,
 ) -> None:
     """Score what a public benchmark's tools wrote: its rules, with n and what is pending."""
+    from typing import cast
+
     from icgkit.errors import UnknownName
 
+    needs = {
+        "dod": "FOLDER with instruction.jsonl and ground_truth_criteria.jsonl",
+        "unike": "UniKE.json, the data file of the run",
+    }
     with clear_errors():
-        if benchmark != "dod":
-            raise UnknownName.among("benchmark", benchmark, ["dod"])
-        from icgkit.bench.dod import outputs as dod_outputs
+        if data is None and benchmark in needs:
+            raise SchemaError("no requests", remedy=f"add --data {needs[benchmark]}")
+        if benchmark == "dod":
+            from icgkit.bench.dod import outputs as dod_outputs
 
-        if data is None:
-            raise SchemaError(
-                "no requests",
-                remedy="add --data FOLDER with instruction.jsonl and ground_truth_criteria.jsonl",
-            )
-        table, problems = dod_outputs.score(folder, data, pixels=pixels)
+            table, problems = dod_outputs.score(folder, cast("Path", data), pixels=pixels)
+        elif benchmark == "unike":
+            from icgkit.bench.unike import outputs as unike_outputs
+
+            table, problems = unike_outputs.score(folder, cast("Path", data), rule=cast("Any", rule))
+        elif benchmark == "grade":
+            from icgkit.bench.grade import door as grade
+
+            table, problems = grade.score(folder, data)
+        elif benchmark == "texteditbench":
+            from icgkit.bench.texteditbench import scores as teb_scores
+
+            table, problems = teb_scores.score(folder, data)
+        else:
+            raise UnknownName.among("benchmark", benchmark, [*needs, "grade", "texteditbench"])
         _show_scores(table, problems, out)
 
 
+_PLACES = ("model", "editor", "protocol", "reminder", "discipline", "family", "category")
+
+
 def _show_scores(table: Any, problems: Any, out: Path | None) -> None:
-    """Print a table of scores, the kinds of problems with one example each; write the table if asked."""
+    """Print a table of scores, the first problems; write the table if asked."""
     from icgkit.files import write_whole
     from icgkit.report.save import csv_bytes
 
     for row in table.iter_rows(named=True):
-        place = " ".join(str(row[c]) for c in ("model", "reminder", "category") if c in row)
+        place = " ".join(str(row[c]) for c in _PLACES if c in row)
         shown = "-" if row["estimate"] is None else f"{row['estimate']:.3f}"
-        typer.echo(f"{place:40s} {row['measure']:10s} {shown:>6s}  n {row['n_total']:,d}  {row['status']}")
-    for row in problems.head(20).iter_rows(named=True):
-        typer.echo(f"problem   {row['case_id']}: {row['detail']}")
+        public = row.get("public")
+        beside = "" if public is None else f"  (public tools: {public:.2f})"
+        typer.echo(
+            f"{place:40s} {row['measure']:14s} {shown:>7s}  n {row['n_total']:,d}  {row['status']}{beside}"
+        )
+    for row in problems.head(20).iter_rows():
+        typer.echo("problem   " + ": ".join(str(part) for part in row if part))
     if problems.height > 20:
         typer.echo(f"          and {problems.height - 20:,d} more")
     if out is not None:

@@ -157,6 +157,22 @@ def test_single_files_read_like_the_merged_one(files: Path) -> None:
     assert grade.load_scores(files, tasks).samples.equals(before)
 
 
+def test_a_merged_file_older_than_its_folder_is_a_problem(files: Path) -> None:
+    merged = next(p for p in files.glob("*_read_*.json"))
+    records = json.loads(merged.read_text())
+    (folder := files / merged.stem).mkdir()
+    for k, record in enumerate(records):
+        (folder / f"{k}.json").write_text(json.dumps(record))
+    assert not grade.load_scores(files).problems["kind"].str.contains("merged").any()
+    (folder / "new.json").write_text(json.dumps({"task_id": "math_99", "Final Score": 2}))
+    (folder / "0.json").write_text(json.dumps(records[0] | {"Final Score": "other"}))
+    told = grade.load_scores(files).problems.filter(pl.col("kind").str.contains("merged"))
+    assert told.select("task_id", "kind").rows() == [
+        (records[0]["task_id"], "another record in the folder than in the merged file"),
+        ("math_99", "in the folder, not in the merged file"),
+    ]
+
+
 def test_what_the_files_must_not_lack(files: Path) -> None:
     (files / "gemini_flash_read_4.json").rename(files / "other.json")
     with pytest.raises(SchemaError, match=r"\*_read_\*\.json"):
@@ -274,6 +290,12 @@ def test_weights_of_a_third_can_be_full(files: Path) -> None:
     assert physics["strict"]  # the public scorer asks for more than 0.99 and fails it
     both = grade.strict_accuracy(got.filter(task_id="physics_1"), n_resamples=20).row(0, named=True)
     assert (both["estimate"], both["public"]) == (1.0, 0.0)
+    value = dict(
+        grade.set_scores(got.filter(task_id="physics_1"), n_resamples=20)
+        .select("measure", "estimate")
+        .iter_rows()
+    )
+    assert (value["strict"], value["strict_public"]) == (100, 0)  # the second is what the paper prints
 
 
 def test_pairs_of_instructions_by_hand() -> None:

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from PIL import Image
 
 import icgkit as ig
 from icgkit.bench.texteditbench import files as teb
+from icgkit.bench.texteditbench import scores as teb_scores
 from icgkit.errors import ImageError, SchemaError
 from icgkit.files import project_root
 
@@ -164,3 +168,123 @@ def test_a_mask_is_no_input_and_an_import_stands_alone(tmp_path: Path) -> None:
     data = ig.load_dataset(tmp_path / "out")
     assert data[0].image_path.is_relative_to(tmp_path / "out")
     assert data.missing_images() == []
+
+
+# -- scores ---------------------------------------------------------------------------------------
+
+
+def judged(path: Path) -> Path:
+    """Two instances as the public judge writes them: by hand, one dimension failed."""
+
+    def one(task: str, **scores: Any) -> dict[str, Any]:
+        return {"category": "Data_Analytics", "task_id": task, "evaluation_results": scores}
+
+    def told(name: str, value: Any, why: str = "fine") -> dict[str, Any]:
+        return {name: value, "rationale": why}
+
+    rows = [
+        one(
+            "A_1", IF=told("IF", 5), TA=told("TA", "4"), VC=told("VC", 3), LP=told("LP", 2), SE=told("SE", 1)
+        ),
+        one("A_2", IF=told("IF", 3), TA=told("TA", 0, "API Error: timed out"), VC=None, LP=told("LP", 9)),
+    ]
+    (path / "failed").mkdir(parents=True)
+    (path / "my-model.json").write_text(json.dumps(rows))
+    return path
+
+
+def test_scores_of_the_public_judge_by_hand(tmp_path: Path) -> None:
+    table, problems = teb_scores.score(judged(tmp_path / "results"))
+    got = {r["measure"]: r for r in table.filter(category="all").iter_rows(named=True)}
+    assert list(got) == ["IF", "TA", "VC", "LP", "SE"]
+    assert (got["IF"]["estimate"], got["IF"]["public"], got["IF"]["n_scored"]) == (4, 4, 2)
+    # A failed call is written as 0: the public mean of 4 and 0 is 2, ours is 4 of one scored.
+    assert (got["TA"]["estimate"], got["TA"]["public"], got["TA"]["n_missing"]) == (4, 2, 1)
+    assert (got["VC"]["estimate"], got["VC"]["n_missing"]) == (3, 1)
+    assert (got["LP"]["estimate"], got["LP"]["public"]) == (2, 5.5)
+    assert (got["SE"]["n_total"], got["SE"]["estimate"]) == (1, 1)
+    assert sorted(problems["kind"]) == [
+        "LP: not in 0 to 5",
+        "TA: the call failed, 0 was written",
+        "VC: no number",
+    ]
+    (tmp_path / "none").mkdir()
+    with pytest.raises(SchemaError, match="no scores of TextEditBench"):
+        teb_scores.score(tmp_path / "none")
+
+
+def masked(root: Path) -> None:
+    """One instance of 40 by 30 whose mask is white from (10, 5) to (20, 15)."""
+    folder = put(root, "001", json.dumps([GOOD]))
+    mask = Image.new("L", (40, 30), 0)
+    mask.paste(255, (10, 5, 20, 15))
+    mask.save(folder / "1_mask.png")
+
+
+def test_pixels_outside_the_mask_by_hand(tmp_path: Path) -> None:
+    masked(tmp_path / "data")
+    picture = Image.new("RGB", (40, 30), "white")
+    picture.paste((0, 0, 0), (10, 5, 20, 15))  # inside the mask: does not count
+    picture.paste((245, 245, 245), (0, 20, 40, 30))  # 400 of 1,100 pixels outside by 10
+    place = tmp_path / "out" / "canva" / "Data_Analytics"
+    place.mkdir(parents=True)
+    picture.save(place / "001_edited.png")
+    table, problems = teb_scores.score(tmp_path / "out", tmp_path / "data")
+    got = dict(table.filter(category="all").select("measure", "estimate").iter_rows())
+    assert got["MSE"] == pytest.approx(100 * 400 / 1100)
+    assert got["PSNR"] == pytest.approx(10 * math.log10(255**2 / (100 * 400 / 1100)))
+    assert 0.9 < got["SSIM"] < 1
+    assert problems.is_empty()
+    Image.new("RGB", (40, 30), "white").save(place / "001_edited.png")
+    same, told = teb_scores.score(tmp_path / "out", tmp_path / "data")
+    got = dict(same.filter(category="all").select("measure", "estimate").iter_rows())
+    assert (got["MSE"], got["PSNR"], got["SSIM"]) == (0, None, pytest.approx(1))
+    assert told["kind"].to_list() == ["PSNR infinite"]
+    Image.new("RGB", (20, 15), "white").save(place / "001_edited.png")
+    other, told = teb_scores.score(tmp_path / "out", tmp_path / "data")
+    assert other.filter(category="all")["n_missing"].to_list() == [1, 1, 1]
+    assert "different sizes" in told["detail"][0]
+
+
+def test_ssim_of_flat_pictures_by_hand() -> None:
+    # Two flat pictures have no variance: SSIM is (2ab + c1) / (a^2 + b^2 + c1), a = 0.4, b = 0.8, c1 = 0.0001.
+    one, two = (np.full((20, 20, 3), v * 255) for v in (0.4, 0.8))
+    got = teb_scores.outside_mask(one, two, np.zeros((20, 20), dtype=bool))
+    assert got["SSIM"] == pytest.approx((2 * 0.32 + 1e-4) / (0.16 + 0.64 + 1e-4))
+
+
+def test_the_mask_is_the_target_region(tmp_path: Path) -> None:
+    masked(tmp_path / "data")
+    found = teb.read(tmp_path / "data")
+    assert found.records["masks"].to_list() == [["data_manual_production/Data_Analytics/001/1_mask.png"]]
+    assert teb.write_dataset(found, tmp_path / "data", tmp_path / "out") == 1
+    case = next(iter(ig.load_dataset(str(tmp_path / "out"))))
+    assert case.target.bbox == (10, 5, 20, 15)
+    assert case.target.region == "white in the mask"
+
+
+def test_another_benchmark_is_named_as_such(tmp_path: Path) -> None:
+    (tmp_path / "data_total.json").write_text(
+        json.dumps([{"index": 1, "instruction": "solve", "image": "a.png"}])
+    )
+    with pytest.raises(SchemaError, match="this is no TextEditBench folder"):
+        teb.read(tmp_path)
+
+
+def test_the_door_takes_every_benchmark(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from icgkit.cli import app
+
+    grade = project_root() / "data" / "bench" / "grade"
+    results = judged(tmp_path / "results")
+    for given, words in (
+        (["texteditbench", str(results)], "(public tools: 2.00)"),
+        (["grade", str(grade / "implicit" / "solver"), "--data", str(grade / "data.json")], "strict_public"),
+    ):
+        got = CliRunner().invoke(app, ["score", *given])
+        assert got.exit_code == 0, got.output
+        assert words in got.output
+    lacking = CliRunner().invoke(app, ["score", "unike", str(results)])
+    assert lacking.exit_code == 2
+    assert "--data UniKE.json" in lacking.output.replace("\n", " ")

@@ -28,5 +28,6 @@ from icgkit.bench.grade.scores import MEASURES as MEASURES
 from icgkit.bench.grade.scores import WEIGHTS as WEIGHTS
 from icgkit.bench.grade.scores import WITHOUT as WITHOUT
 from icgkit.bench.grade.scores import add_scores as add_scores
+from icgkit.bench.grade.scores import score as score
 from icgkit.bench.grade.scores import set_scores as set_scores
 from icgkit.bench.grade.scores import strict_accuracy as strict_accuracy

@@ -44,7 +44,8 @@ class Scores(NamedTuple):
         (0..1), `consistency` and `readability` (0, 1, 2; null is missing or not asked for), the three
         `*_status` (ok | none | missing | failed | out_of_range | conflict | incomplete), `stored`
         (the reasoning score that the file itself gives), `full` (every point answered yes).
-    problems : file, task_id, kind, got: every record that could not be taken as it is.
+    problems : file, task_id, kind, got: every record that could not be taken as it is, and every record of
+        a folder that a merged file beside it lacks (merge again, or remove the merged file).
     """
 
     samples: pl.DataFrame
@@ -200,7 +201,11 @@ def _problem(file: str, task: str, kind: str, got: str) -> dict[str, str]:
 
 
 def _records(folder: Path, mark: str, problems: list[dict[str, str]]) -> dict[str, list[dict[str, Any]]]:
-    """Return the records of one part by task; a merged file wins over the folder it was merged from."""
+    """Return the records of one part by task; a merged file wins over the folder it was merged from.
+
+    What the folder alone holds, or holds with other content, is listed as a problem: the merged file is
+    older.
+    """
     files = sorted(folder.glob(f"*{mark}*.json"))
     folders = sorted(p for p in folder.glob(f"*{mark}*") if p.is_dir())
     if len(files) > 1 or (not files and len(folders) != 1):
@@ -212,6 +217,18 @@ def _records(folder: Path, mark: str, problems: list[dict[str, str]]) -> dict[st
     found: list[Any] = _json(files[0]) if files else [_json(p) for p in sorted(folders[0].glob("*.json"))]
     if not isinstance(found, list):
         raise SchemaError(f"{files[0].name}: not a list of scores", got=type(found).__name__)
+    if files and len(folders) == 1:
+        merged: dict[str | None, list[Any]] = {}
+        for record in found:
+            if isinstance(record, dict):
+                merged.setdefault(_task_of(record), []).append(record)
+        for path in sorted(folders[0].glob("*.json")):
+            single = _json(path)
+            task = _task_of(single) if isinstance(single, dict) else None
+            if task is not None and single not in merged.get(task, []):
+                kind = "in the folder, not in the merged file"
+                kind = "another record in the folder than in the merged file" if task in merged else kind
+                problems.append(_problem(files[0].name, task, kind, path.name))
     out: dict[str, list[dict[str, Any]]] = {}
     for record in found:
         task = _task_of(record) if isinstance(record, dict) else None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from icgkit.bench.grade.files import FULL
+from icgkit.bench.grade.files import FULL, load_scores, load_tasks
 from icgkit.errors import SchemaError
 from icgkit.metrics.intervals import Bootstrap
 from icgkit.metrics.mean import mean
@@ -17,7 +18,15 @@ WEIGHTS = {"reasoning": 0.6, "consistency": 0.3, "readability": 0.1}
 """Weights of the relaxed score."""
 WITHOUT = {"reasoning": 0.8, "readability": 0.2}
 """Weights of the relaxed score of a sample that has no consistency score (public scorer, per sample)."""
-MEASURES = ("reasoning", "consistency", "readability", "relaxed_set", "relaxed_sample", "strict")
+MEASURES = (
+    "reasoning",
+    "consistency",
+    "readability",
+    "relaxed_set",
+    "relaxed_sample",
+    "strict",
+    "strict_public",
+)
 """What `set_scores` computes, all in percent."""
 
 
@@ -92,7 +101,8 @@ def set_scores(
     polars.DataFrame
         One row for each combination of `by` and `measure` (see `MEASURES`): `estimate`, `low`, `high`
         (percent), `n_scored`, `n_total`, `n_missing`, `n_not_asked` (samples without a consistency
-        score by design), `method`, `status`.
+        score by design), `method`, `status`. `strict_public` is the public scorer's own figure (see
+        `strict_accuracy`), which the published tables print.
 
     Notes
     -----
@@ -112,8 +122,12 @@ def set_scores(
     ci = Bootstrap(n_resamples, seed, "task_id", level)
     got = mean(rows, values, by=by, combine={"relaxed_set": WEIGHTS}, ci=ci)
     strict = strict_accuracy(samples, by=by, level=level, n_resamples=n_resamples, seed=seed)
-    strict = strict.with_columns(pl.col("estimate", "low", "high") * 100, measure=pl.lit("strict"))
-    got = pl.concat([got, strict.select(got.columns)])
+    strict = strict.with_columns(pl.col("estimate", "low", "high", "public") * 100, measure=pl.lit("strict"))
+    public = strict.with_columns(
+        estimate=pl.col("public"), low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64),
+        measure=pl.lit("strict_public"), method=pl.lit("as the public scorer counts; no interval"),
+    )  # fmt: skip
+    got = pl.concat([got, strict.select(got.columns), public.select(got.columns)])
     free = rows.group_by(by).agg(_free=(pl.col("consistency_status") == "none").sum().cast(pl.Int64))
     whole = rows.group_by(by).agg(_whole=pl.col("relaxed").is_not_null().sum().cast(pl.Int64))
     got = got.join(free, on=by, how="left", nulls_equal=True).join(whole, on=by, how="left", nulls_equal=True)
@@ -166,3 +180,26 @@ def strict_accuracy(
     asked = pl.col("reasoning_status") != "missing" if "reasoning_status" in rows.columns else pl.lit(True)
     public = rows.filter(asked).group_by(by).agg(public=passed.fill_null(False).mean())
     return got.join(public, on=by, how="left", nulls_equal=True, maintain_order="left")
+
+
+def score(folder: str | Path, data: str | Path | None = None) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Score the three files of a model, overall and by discipline.
+
+    Parameters
+    ----------
+    folder : path
+        The model's folder, see `load_scores`.
+    data : path, optional
+        The task list: tasks that no file names are then missing.
+
+    Returns
+    -------
+    (polars.DataFrame, polars.DataFrame)
+        `set_scores` by model and discipline ("all" first), and the problems.
+    """
+    import polars as pl
+
+    got = load_scores(folder, load_tasks(data) if data is not None else None)
+    key = ["model", "discipline"]
+    whole = set_scores(got.samples.with_columns(discipline=pl.lit("all")), by=key)
+    return pl.concat([whole, set_scores(got.samples, by=key)]), got.problems

@@ -18,6 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from icgkit.errors import ImageError, SchemaError
 from icgkit.files import inside, read_file, write_whole
 from icgkit.judge.human import spreadsheet_safe
@@ -48,9 +51,11 @@ SPELLINGS = {
     },
 }
 _SCORE = re.compile(r"\s*([0-9]{1,3})?\s*\(\s*([0-9]{1,3}(?:\s*,\s*[0-9]{1,3}){0,30})\s*,?\s*\)\s*")
+_PICTURES = (".jpg", ".jpeg", ".png", ".webp")
+_MARKS = {"prompt", "input_image", "editing_method"}
 _MAX_ID = 80
 _COLUMNS = ("case_id", "half", "topic", "folder", "id", "prompt", "editing_method", "difficulty", "score",
-            "score_parts", "input_image", "output_image", "source_tag", "knowledge_prompt", "file")  # fmt: skip
+            "score_parts", "input_image", "output_image", "masks", "source_tag", "knowledge_prompt", "file")  # fmt: skip
 
 
 class Import(NamedTuple):
@@ -58,8 +63,8 @@ class Import(NamedTuple):
 
     records : one row a JSON file: case_id, half, topic, folder, id (as published), prompt,
         editing_method, difficulty, score (0..20, sum of ten parts, null if unreadable), score_parts
-        (list), input_image and output_image (paths below the folder, null if the file is not there),
-        source_tag, knowledge_prompt (null if none), file.
+        (list), input_image and output_image (paths below the folder, null if the file is not there), masks
+        (list of paths, that of the input first), source_tag, knowledge_prompt (null if none), file.
     repairs : file, kind, field, was, now.
     problems : file, kind, detail: what could not be repaired.
     """
@@ -93,7 +98,7 @@ def read(path: str | Path) -> Import:
     Raises
     ------
     SchemaError
-        If no annotation file is found.
+        If no annotation file is found, or none of them is one of TextEditBench.
     """
     import polars as pl
 
@@ -103,6 +108,13 @@ def read(path: str | Path) -> Import:
         raise SchemaError(f"{root}: no annotation file", allowed="the folder with data_manual_production/")
     log = _Log()
     rows = [row for file in files for row in _records(root, file, log)]
+    if not any(row["_like"] for row in rows):
+        raise SchemaError(
+            f"{root}: this is no TextEditBench folder", got=files[0].relative_to(root).as_posix(),
+            allowed="instances with prompt, editing_method and input_image",
+            remedy="give the folder with data_manual_production/ and data_web-sourced_instances/",
+        )  # fmt: skip
+    rows = [{k: v for k, v in row.items() if k != "_like"} for row in rows]
     _tell_apart(rows)
     seen = Counter(row["id"] for row in rows)
     for row in rows:
@@ -112,7 +124,8 @@ def read(path: str | Path) -> Import:
     text = dict.fromkeys(("file", "kind", "field", "was", "now"), pl.String)
     records = pl.DataFrame(
         rows,
-        schema=dict.fromkeys(_COLUMNS, pl.String) | {"score": pl.Int64, "score_parts": pl.List(pl.Int64)},
+        schema=dict.fromkeys(_COLUMNS, pl.String)
+        | {"score": pl.Int64, "score_parts": pl.List(pl.Int64), "masks": pl.List(pl.String)},
     )
     return Import(
         records,
@@ -144,9 +157,11 @@ def _records(root: Path, file: Path, log: _Log) -> Iterator[dict[str, Any]]:
             "folder": file.parent.relative_to(root).as_posix(),
             "knowledge_prompt": _knowledge(raw, log),
             "file": log.file,
+            "_like": len(_MARKS & set(raw)) > 1,
         }
         for name in ("input_image", "output_image"):
             row[name] = _image(root, file.parent, raw.get(name), name, log)
+        row["masks"] = _masks(root, file.parent, row["input_image"])
         row["score"], row["score_parts"] = _score(raw.get("difficulty_score"), log)
         for name, known in (
             ("editing_method", METHODS),
@@ -218,9 +233,7 @@ def _image(root: Path, folder: Path, value: Any, name: str, log: _Log) -> str | 
     pictures = sorted(
         p.name
         for p in folder.iterdir()
-        if p.suffix.lower() in (".jpg", ".jpeg", ".png", ".webp")
-        and not p.stem.endswith("_mask")
-        and _regular(root, p)
+        if p.suffix.lower() in _PICTURES and not p.stem.endswith("_mask") and _regular(root, p)
     )
     if name == "input_image" and len(pictures) == 1:
         log.repair("image name that does not exist", name, value, pictures[0])
@@ -228,6 +241,50 @@ def _image(root: Path, folder: Path, value: Any, name: str, log: _Log) -> str | 
     if name == "input_image":
         log.problem("image not here", value)
     return None
+
+
+def _masks(root: Path, folder: Path, image: str | None) -> list[str]:
+    """Return the masks of a folder, that of the input first."""
+    own = f"{Path(image).stem}_mask" if image else ""
+    found = [
+        p for p in sorted(folder.glob("*_mask.*")) if p.suffix.lower() in _PICTURES and _regular(root, p)
+    ]
+    return [p.relative_to(root).as_posix() for p in sorted(found, key=lambda p: p.stem != own)]
+
+
+def mask_of(path: Path, size: tuple[int, int]) -> NDArray[np.bool_]:
+    """Read a mask as true where it is white (128 and above), at the size (width, height) of its image.
+
+    Raises
+    ------
+    ImageError
+        If it cannot be read.
+    """
+    from icgkit.cases.images import opened, upright_rgb
+
+    with opened(path) as (image, _):
+        grey = upright_rgb(image, path.name).convert("L")
+    if grey.size != size:
+        grey = grey.resize(size, resample=0)
+    return np.asarray(grey) >= 128
+
+
+def _region(
+    root: Path, row: dict[str, Any], size: tuple[int, int]
+) -> tuple[tuple[int, int, int, int] | None, str]:
+    """Return the box that the mask of the input is white in, and what is wrong with the mask."""
+    own = f"{Path(row['input_image']).stem}_mask"
+    name = next((m for m in row["masks"] if Path(m).stem == own), None)
+    if name is None:
+        return None, "no mask of the input"
+    try:
+        mask = mask_of(inside(root, name), size)
+    except ImageError as exc:
+        return None, str(exc)
+    if not mask.any():
+        return None, "mask is empty"
+    x, y = (np.flatnonzero(mask.any(axis=axis)) for axis in (0, 1))
+    return (int(x[0]), int(y[0]), int(x[-1]) + 1, int(y[-1]) + 1), ""
 
 
 def _regular(root: Path, path: Path) -> str | None:
@@ -282,6 +339,7 @@ def write_dataset(found: Import, root: str | Path, out: str | Path, *, name: str
     from icgkit.cases.dataset import write_cases
     from icgkit.cases.images import prepare
 
+    root = Path(root)
     cases, unreadable = [], []
     kept: dict[str, Path] = {}
     for row in found.records.drop_nulls("input_image").iter_rows(named=True):
@@ -291,6 +349,9 @@ def write_dataset(found: Import, root: str | Path, out: str | Path, *, name: str
         except ImageError as exc:
             unreadable.append({"file": row["file"], "kind": "image cannot be read", "detail": str(exc)})
             continue
+        box, fault = _region(root, row, (image.width, image.height))
+        if fault:
+            unreadable.append({"file": row["file"], "kind": "no target region", "detail": fault})
         keep = ("id", "half", "topic", "editing_method", "difficulty", "score", "knowledge_prompt")
         words = str(row["prompt"] or "")
         try:
@@ -302,8 +363,9 @@ def write_dataset(found: Import, root: str | Path, out: str | Path, *, name: str
                 source="TextEditBench",
                 target=Target(
                     element=words[:200],
-                    region="named in the instruction",
+                    region="white in the mask" if box else "named in the instruction",
                     action=row["editing_method"] or "changes",
+                    bbox=box,
                 ),
                 metadata={k: row[k] for k in keep if row[k] is not None},
             )

@@ -1,0 +1,290 @@
+"""TextEditBench's two tracks: scores that the public judge wrote, and what an edit did outside the masks."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icgkit.bench.texteditbench.files import HALVES, mask_of, read
+from icgkit.errors import ImageError, SchemaError
+from icgkit.files import inside, read_file
+from icgkit.metrics.mean import means
+from icgkit.prompts.replies import as_score
+from icgkit.untrusted import json_value
+
+if TYPE_CHECKING:
+    import polars as pl
+
+JUDGED = {
+    "IF": "instruction following", "TA": "text accuracy", "VC": "visual consistency", "LP": "layout preservation",
+    "SE": "semantic expectation",
+}  # fmt: skip
+"""Dimensions of the public judge, 0 to 5 each; SE only where an instance has a knowledge prompt."""
+PIXELS = {"MSE": "0 to 65,025", "PSNR": "dB", "SSIM": "-1 to 1"}
+_PUBLIC_HALVES = HALVES | {"canva": "manual", "real": "web"}
+
+Array = NDArray[np.float64]
+
+
+def read_judged(path: str | Path) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Read what the public judge (`gpt_eval.py`) wrote.
+
+    Parameters
+    ----------
+    path : path
+        A file `<model>.json`, or the folder of such files.
+
+    Returns
+    -------
+    (polars.DataFrame, polars.DataFrame)
+        One row a model, instance and dimension: `model`, `category`, `task_id`, `measure`, `score` (0 to 5,
+        null if the judge failed), `public` (the number that the public script averages: a failed call is 0);
+        and the problems: place, kind, detail.
+
+    Raises
+    ------
+    SchemaError
+        If no file holds scores, or an instance occurs twice with other scores.
+    """
+    import polars as pl
+
+    root = Path(path)
+    files = [root] if root.is_file() else sorted(root.glob("*.json"))
+    rows: list[tuple[Any, ...]] = []
+    problems: list[tuple[str, str, str]] = []
+    for file in files:
+        data = json_value(read_file(file), file.name)
+        data = data.get("tasks") if isinstance(data, dict) else data
+        seen: dict[tuple[str, str], Any] = {}
+        for record in data if isinstance(data, list) else []:
+            told = record.get("evaluation_results", record) if isinstance(record, dict) else None
+            if not isinstance(told, dict) or not set(told) & set(JUDGED):
+                problems.append((file.name, "no scores", str(record)[:80]))
+                continue
+            category, task = (str(record.get(k, "")) for k in ("category", "task_id"))
+            if (category, task) in seen:
+                if seen[category, task] != told:
+                    problems.append((f"{file.name}: {category}/{task}", "twice: the first one counts", ""))
+                continue
+            seen[category, task] = told
+            for name in (n for n in JUDGED if n in told):
+                score, public, why = _score(told[name], name)
+                rows.append((file.stem, category, task, name, score, public))
+                if why:
+                    problems.append(
+                        (f"{file.name}: {category}/{task}", f"{name}: {why}", str(told[name])[:120])
+                    )
+    if not rows:
+        raise SchemaError(
+            "no scores of TextEditBench", got=[f.name for f in files][:5] or str(root),
+            allowed="files <model>.json with evaluation_results of IF, TA, VC, LP, SE",
+        )  # fmt: skip
+    kinds: dict[str, Any] = dict.fromkeys(("model", "category", "task_id", "measure"), pl.String)
+    frame = pl.DataFrame(rows, schema=kinds | {"score": pl.Float64, "public": pl.Float64}, orient="row")
+    words = dict.fromkeys(("place", "kind", "detail"), pl.String)
+    return frame, pl.DataFrame(problems, schema=words, orient="row")
+
+
+def _score(told: Any, name: str) -> tuple[float | None, float | None, str]:
+    """Return the score, the number that the public script takes, and what is wrong."""
+    inner = told.get(name, told.get("score")) if isinstance(told, dict) else told
+    number = as_score(inner, float("-inf"), float("inf"))
+    if number is None:
+        return None, None, "no number"
+    said = told.get("rationale") if isinstance(told, dict) else ""
+    if number == 0 and isinstance(said, str) and said.startswith(("API Error", "Prompt missing")):
+        return None, number, "the call failed, 0 was written"
+    return (number, number, "") if 0 <= number <= 5 else (None, number, "not in 0 to 5")
+
+
+def judged_scores(frame: pl.DataFrame, **options: Any) -> pl.DataFrame:
+    """Average the scores of `read_judged` by model, category and dimension.
+
+    Returns
+    -------
+    polars.DataFrame
+        `model`, `category` ("all" first), `measure`, `estimate`, `low`, `high` (0 to 5, bootstrap over
+        instances), `public` (mean that the public script prints), `n_scored`, `n_total`, `n_missing`,
+        `method`, `status`.
+    """
+    import polars as pl
+
+    return _averages(frame.with_columns(unit=pl.format("{}/{}", "category", "task_id")), JUDGED, **options)
+
+
+def _averages(frame: pl.DataFrame, order: dict[str, str], **options: Any) -> pl.DataFrame:
+    import polars as pl
+
+    key = ["model", "category", "measure"]
+    parts = []
+    for part in (frame.with_columns(category=pl.lit("all")), frame):
+        renamed = part.rename({"measure": "_m"})
+        got = means(renamed, ["score"], by=["model", "category", "_m"], cluster="unit", **options)
+        got = got.drop("measure").rename({"_m": "measure"})
+        public = part.group_by(key).agg(pl.col("public").mean())
+        parts.append(got.join(public, on=key, how="left", maintain_order="left"))
+    tail = ["estimate", "low", "high", "public", "n_scored", "n_total", "n_missing", "method", "status"]
+    place = pl.col("measure").replace_strict({m: i for i, m in enumerate(order)})
+    return pl.concat([p.sort("model", "category", place) for p in parts]).select(*key, *tail)
+
+
+def outside_mask(original: Array, edited: Array, mask: NDArray[np.bool_]) -> dict[str, float]:
+    """Compare two pictures where nothing should have changed.
+
+    Parameters
+    ----------
+    original, edited : array (height, width, 3)
+        Values 0 to 255.
+    mask : array of bool (height, width)
+        True where the edit is: left out.
+
+    Returns
+    -------
+    dict
+        `MSE` and `PSNR` (10 log10(255^2 / MSE), infinite for no difference) over the pixels outside the
+        mask; `SSIM` of the pictures with the mask set to black, over the whole picture, as in the
+        public script.
+
+    Raises
+    ------
+    ImageError
+        If the sizes differ or the mask covers all.
+
+    Notes
+    -----
+    SSIM with a Gaussian window of 11 pixels, sigma 1.5, constants 0.01 and 0.03, windows that lie in the
+    picture only. Since black is like black, it rises with the size of the mask. The public script for MSE and
+    PSNR first warps the edit onto the original (SIFT, homography); here a picture that moved is a
+    difference.
+
+    References
+    ----------
+    Wang et al. (2004), IEEE Transactions on Image Processing 13, 600-612.
+
+    Examples
+    --------
+    >>> one = np.zeros((16, 16, 3)); two = one.copy(); two[:, :8] = 10; two[:, 8:] = 200
+    >>> at = np.zeros((16, 16), bool); at[:, 8:] = True
+    >>> {k: round(v, 2) for k, v in outside_mask(one, two, at).items() if k != "SSIM"}
+    {'MSE': 100.0, 'PSNR': 28.13}
+    """
+    if original.shape != edited.shape or original.shape[:2] != mask.shape:
+        raise ImageError("pictures of different sizes", got=(original.shape, edited.shape, mask.shape))
+    if mask.all():
+        raise ImageError("the mask covers the whole picture")
+    if min(mask.shape) < 11:
+        raise ImageError("a picture too small to compare", got=mask.shape, allowed="11 pixels a side or more")
+    keep = ~mask
+    mse = float(((original - edited)[keep] ** 2).mean())
+    one, two = (x / 255 * keep[..., None] for x in (original, edited))
+    return {
+        "MSE": mse,
+        "PSNR": 10 * math.log10(255**2 / mse) if mse else math.inf,
+        "SSIM": float(np.mean([_ssim(one[..., c], two[..., c]) for c in range(one.shape[2])])),
+    }
+
+
+def _ssim(a: Array, b: Array) -> float:
+    from scipy.ndimage import gaussian_filter
+
+    def smooth(x: Array) -> Array:
+        return np.asarray(gaussian_filter(x, 1.5, radius=5)[5:-5, 5:-5])
+
+    ma, mb = smooth(a), smooth(b)
+    va, vb, both = smooth(a * a) - ma * ma, smooth(b * b) - mb * mb, smooth(a * b) - ma * mb
+    c1, c2 = 0.01**2, 0.03**2
+    above = (2 * ma * mb + c1) * (2 * both + c2)
+    return float((above / ((ma**2 + mb**2 + c1) * (va + vb + c2))).mean())
+
+
+def pixel_scores(
+    edited: str | Path, data: str | Path, *, model: str = "", **options: Any
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Compare edited pictures with the originals outside the masks (`outside_mask`).
+
+    Parameters
+    ----------
+    edited : path
+        Folder with `<half>/<topic>/<number>_edited.jpg` (or .png), as the public tools want it; halves are
+        canva and real, or the names of the public data.
+    data : path
+        The public folder.
+    model : str
+        Name in the result; the folder's name if empty.
+
+    Returns
+    -------
+    (polars.DataFrame, polars.DataFrame)
+        As `judged_scores`, for MSE, PSNR, SSIM (`public` is null: the public scripts align or refuse first);
+        every instance of the data counts in `n_total`. An infinite PSNR is missing, and among the
+        problems.
+    """
+    import polars as pl
+
+    root, here = Path(data), Path(edited)
+    problems: list[tuple[str, str, str]] = []
+    pictures: dict[tuple[str, str, str], Path] = {}
+    for path in sorted(p for p in here.rglob("*_edited.*") if p.suffix.lower() in (".jpg", ".jpeg", ".png")):
+        parts = path.relative_to(here).parts
+        half = next((_PUBLIC_HALVES[p] for p in parts if p in _PUBLIC_HALVES), "")
+        number = path.stem.removesuffix("_edited")
+        pictures[half, path.parent.name, number.lstrip("0")] = path
+    if not pictures:
+        raise SchemaError("no edited picture", got=str(here), allowed="<half>/<topic>/<number>_edited.jpg")
+    rows: list[tuple[Any, ...]] = []
+    for row in read(root).records.iter_rows(named=True):
+        folder = Path(row["folder"])
+        topic, number = folder.parent.name, folder.name.lstrip("0")
+        found = pictures.get((row["half"], topic, number)) or pictures.get(("", topic, number))
+        values: dict[str, float] = {}
+        try:
+            if found is None:
+                raise ImageError("no edited picture")
+            if not row["input_image"] or not row["masks"]:
+                raise ImageError("no original or no mask")
+            values = _compare(root, row, here, found)
+        except ImageError as exc:
+            problems.append((row["case_id"], "not compared", str(exc)))
+        if values.get("PSNR") == math.inf:
+            problems.append((row["case_id"], "PSNR infinite", "no pixel outside the mask differs"))
+        for name in PIXELS:
+            value = values.get(name)
+            value = value if value is not None and math.isfinite(value) else None
+            rows.append((model or here.resolve().name, topic, row["case_id"], name, value, None))
+    kinds: dict[str, Any] = dict.fromkeys(("model", "category", "unit", "measure"), pl.String)
+    frame = pl.DataFrame(rows, schema=kinds | {"score": pl.Float64, "public": pl.Float64}, orient="row")
+    words = dict.fromkeys(("place", "kind", "detail"), pl.String)
+    return _averages(frame, PIXELS, **options), pl.DataFrame(problems, schema=words, orient="row")
+
+
+def _compare(root: Path, row: dict[str, Any], here: Path, found: Path) -> dict[str, float]:
+    from icgkit.cases.images import opened, upright_rgb
+
+    def pixels(path: Path) -> Array:
+        with opened(path) as (image, _):
+            return np.asarray(upright_rgb(image, path.name), dtype=np.float64)
+
+    original = pixels(inside(root, row["input_image"]))
+    size = (original.shape[1], original.shape[0])
+    masks = [mask_of(inside(root, name), size) for name in row["masks"]]
+    return outside_mask(
+        original, pixels(inside(here, found.relative_to(here).as_posix())), np.any(masks, axis=0)
+    )
+
+
+def score(
+    folder: str | Path, data: str | Path | None = None, *, model: str = ""
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Score a folder of the public judge's files, or of edited pictures (then with `data`, the public folder)."""
+    here = Path(folder)
+    if here.is_dir() and next(here.rglob("*_edited.*"), None) is not None:
+        if data is None:
+            raise SchemaError("edited pictures, but no data", got=str(here),
+                              remedy="add --data FOLDER, the public folder with its masks")  # fmt: skip
+        return pixel_scores(here, data, model=model)
+    frame, problems = read_judged(here)
+    return judged_scores(frame), problems
