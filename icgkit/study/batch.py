@@ -28,7 +28,8 @@ from icgkit.calls.transports import StraightLane, check_models, open_lane
 from icgkit.cases.images import check_all
 from icgkit.errors import CallError
 from icgkit.study.file import Study
-from icgkit.study.plan import Plan, requests
+from icgkit.study.plan import Plan, first_calls, walk
+from icgkit.untrusted import json_value
 
 MOST_CALLS, MOST_BYTES = 20_000, 150_000_000
 """Size of one submission, below what providers allow."""
@@ -111,7 +112,8 @@ def run_batch(study: Study, *, cache: Cache | None = None, budget: float | None 
     limits = study.call_limits(budget)
     told = collect(cache, _ways(study, plan), limits)
     out = told.waiting | told.failed_now
-    todo = [a for a in _missing(plan, cache, frozenset(study.redo)) if a.key not in out]
+    steps = walk(first_calls(plan), cache, study.redo)
+    todo = [s.asked for s in steps if s.new and s.status is None and s.asked.key not in out]
     if todo:
         wanted = {str(a.request.tags.get("case_id")) for a in todo}
         check_all(case for case in plan.dataset if case.id in wanted)
@@ -132,25 +134,6 @@ def _ways(study: Study, plan: Plan) -> Ways:
     models = [*plan.models, *plan.helpers.values(), *(j.model() for j in study.judges)]
     asked = [(m.name, m.under(condition.id)) for m in models for condition in plan.conditions]
     return {(name, endpoint_of(name, params)): Request(name, [], params) for name, params in asked}
-
-
-def _missing(plan: Plan, cache: Cache, redo: frozenset[str]) -> Iterator[Addressed]:
-    seen: set[str] = set()
-
-    def visit(request: Request) -> Iterator[Addressed]:
-        asked = address(request)
-        status = cache.status(asked.key)
-        if status is None or status in redo:
-            if asked.key not in seen:
-                seen.add(asked.key)
-                yield asked
-        elif request.then is not None and (record := cache.get(asked.key)) is not None:
-            for following in request.then(record):
-                yield from visit(following)
-
-    for model in plan.models:
-        for _, request in requests(plan, model):
-            yield from visit(request)
 
 
 def submit(todo: list[Addressed], cache: Cache, limits: Limits) -> set[str]:
@@ -347,10 +330,10 @@ def _fetch(state: dict[str, Any], lane: StraightLane) -> tuple[dict[str, dict[st
             if file:
                 with _quiet():
                     content = litellm.file_content(file_id=file, **where).content
-                for line in content.decode("utf-8").split("\n"):
-                    if line.strip():
-                        answer = json.loads(line)
-                        answers[answer["custom_id"]] = answer
+                for line in content.decode("utf-8", "replace").split("\n"):
+                    answer = json_value(line, "batch", lenient=True, error=CallError) if line.strip() else {}
+                    if isinstance(answer, dict) and isinstance(key := answer.get("custom_id"), str):
+                        answers[key] = answer
     except Exception as exc:
         raise CallError(f"batch {state['batch']} could not be read: {mask(str(exc))[:500]}") from None
     return answers, mask(_why(batch))[:2000]
@@ -377,7 +360,8 @@ def _quiet() -> Iterator[None]:
 
 
 def _answered(record: Record, answer: dict[str, Any], limits: Limits) -> Record:
-    response = answer.get("response") or {}
+    response = answer.get("response")
+    response = response if isinstance(response, dict) else {}
     raw = response.get("body")
     if response.get("status_code") != 200 or not isinstance(raw, dict):
         why = json.dumps(answer.get("error") or raw, default=str)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from icgkit.calls.cache import Record
@@ -20,7 +21,15 @@ from icgkit.prompts.replies import read_json, read_proposals, strip_thinking
 if TYPE_CHECKING:
     from icgkit.study.plan import Model, Plan
 
-Chain = Callable[["Plan", Case, Condition, "Model", int], Request]
+
+@dataclass(frozen=True)
+class Chain:
+    """A condition of several calls: what builds the first, and how many there are if none fails."""
+
+    first: Callable[[Plan, Case, Condition, Model, int], Request]
+    steps: int
+
+
 MAX_CANDIDATES = 10
 _CHECKS = ("locatable", "dependent", "needed")
 
@@ -31,7 +40,13 @@ def first_call(plan: Plan, case: Case, condition: Condition, model: Model, sampl
         return plan.ask(case, condition, model, sample)
     if condition.id not in CHAINS:
         raise UnknownName.among("chain for the multi-step condition", condition.id, CHAINS)
-    return CHAINS[condition.id](plan, case, condition, model, sample)
+    return CHAINS[condition.id].first(plan, case, condition, model, sample)
+
+
+def steps_of(condition: Condition) -> int:
+    """Return how many calls a response under a condition takes, 1 but for a chain."""
+    chain = CHAINS.get(condition.id)
+    return chain.steps if chain is not None else 1
 
 
 def _ok(record: Record) -> str | None:
@@ -181,9 +196,9 @@ def kept_candidates(candidates: list[str], text: str | None) -> list[str] | None
 
 
 CHAINS: dict[str, Chain] = {
-    "adversarial": adversarial,
-    "ocr_assisted": ocr_assisted,
-    "plan_nl_self": plan_nl_self,
-    "discover_verify": discover_verify,
+    "adversarial": Chain(adversarial, 2),
+    "ocr_assisted": Chain(ocr_assisted, 2),
+    "plan_nl_self": Chain(plan_nl_self, 2),
+    "discover_verify": Chain(discover_verify, 3),
 }
 """The multi-step conditions."""

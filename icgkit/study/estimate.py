@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING, Any
 from icgkit.calls.cache import Cache, pending
 from icgkit.calls.ledger import Reasons
 from icgkit.calls.prices import Price, most_output, price_of, tokens_in
-from icgkit.calls.request import REDO, Addressed, Request, address
+from icgkit.calls.request import REDO, Addressed, Request
 from icgkit.cases.dataset import by_label
 from icgkit.cases.images import check_ahead, check_all
-from icgkit.errors import IcgError, ImageError
-from icgkit.study.plan import Plan, requests
+from icgkit.errors import ImageError
+from icgkit.study.plan import Plan, Step, first_calls, walk
 
 if TYPE_CHECKING:
     import polars as pl
 
     from icgkit.calls.transports import Route
 
-STEPS = {"adversarial": 2, "ocr_assisted": 2, "plan_nl_self": 2, "discover_verify": 3}
-"""Calls of a response under the multi-step conditions."""
 TYPICAL_OUTPUT = 700
 """Tokens assumed for a reply where the cache holds none of the same model and condition."""
 
@@ -176,20 +174,13 @@ def survey(
     prices : mapping, optional
         Prices by model, as a study gives them.
     """
-    seen = Survey(prices=prices or {})
-    submitted = pending(cache.folder)
-    usual: Mapping[tuple[Any, ...], float] | None = None
-    known: set[str] = set()
     cases = {case.id: case for case in plan.dataset}
+    seen = Survey(prices=prices or {})
 
-    def count(asked: Addressed, steps: int) -> None:
-        nonlocal usual
-        if usual is None:
-            usual = _usual_output(cache)
+    def missing(asked: Addressed) -> None:
         case = str(asked.request.tags.get("case_id"))
         if case not in seen.missing_cases and case in cases:
             check_ahead(cases[case])
-        seen.count(asked, usual, steps)
         for judge, sent, most in judges(asked) if judges is not None else ():
             marked = seen.rows.setdefault(judge, Row())
             marked.missing += 1
@@ -197,47 +188,12 @@ def survey(
             marked.expected_output += min(TYPICAL_OUTPUT, most)
             marked.most_output += most
 
-    def visit(request: Request, steps: int) -> None:
-        asked = address(request)
-        status = cache.status(asked.key)
-        if status is None or status in redo:
-            if asked.key not in known:
-                known.add(asked.key)
-                if asked.key in submitted:
-                    seen.pending += 1
-                else:
-                    count(asked, steps)
-            return
-        if asked.key not in known:
-            known.add(asked.key)
-            seen.rows.setdefault(_shown(request), Row(request.model)).cached += 1
-            seen.by_status[status] += 1
-            if status != "ok" and (record := cache.get(asked.key)) is not None:
-                seen.reasons.add(record)
-        slot = asked.slot
-        if slot[1] == "elicit":
-            if not cache.has_slot(slot):  # recorded for another case or condition
-                seen.relabels += 1
-            seen.slots.add(slot)
-        if request.then is not None:
-            record = cache.get(asked.key)
-            if record is None:
-                raise IcgError("a recorded call has gone from the cache", got=asked.key)
-            for following in request.then(record):
-                visit(following, max(0, steps - 1))
-
     try:
-        for model in plan.models:
-            for condition, request in requests(plan, model):
-                visit(request, STEPS.get(condition.id, 1) - 1)
+        _count(seen, walk(first_calls(plan), cache, redo), cache, missing)
     except ImageError:
         check_all(plan.dataset)  # lists all that are wrong
         raise
     return seen
-
-
-def _shown(request: Request) -> str:
-    return request.tags.get("label") or request.model
 
 
 def survey_requests(
@@ -248,22 +204,43 @@ def survey_requests(
 ) -> Survey:
     """Say which of some requests are recorded, and what the rest will cost; nothing is called."""
     seen = Survey(prices=prices or {})
-    submitted = pending(cache.folder)
-    usual = _usual_output(cache)
-    known: set[str] = set()
-    for request in requests:
-        asked = address(request)
-        if asked.key in known:
-            continue
-        known.add(asked.key)
-        status = cache.status(asked.key)
-        if status is not None and status not in redo:
-            seen.rows.setdefault(_shown(request), Row(request.model)).cached += 1
-        elif asked.key in submitted:
-            seen.pending += 1
-        else:
-            seen.count(asked, usual)
+    _count(seen, walk(((request, 0) for request in requests), cache, redo), cache)
     return seen
+
+
+def _count(
+    seen: Survey,
+    steps: Iterable[Step],
+    cache: Cache,
+    missing: Callable[[Addressed], None] = lambda asked: None,
+) -> None:
+    """Count what a walk comes to; `missing` gets each call that is to be made, before it is counted."""
+    submitted = pending(cache.folder)
+    usual: Mapping[tuple[Any, ...], float] | None = None
+    for step in steps:
+        asked, status = step.asked, step.status
+        if status is None:
+            if step.new and asked.key in submitted:
+                seen.pending += 1
+            elif step.new:
+                missing(asked)
+                usual = _usual_output(cache) if usual is None else usual
+                seen.count(asked, usual, step.later)
+            continue
+        if step.new:
+            seen.rows.setdefault(_shown(asked.request), Row(asked.request.model)).cached += 1
+            seen.by_status[status] += 1
+            if status != "ok" and (record := cache.get(asked.key)) is not None:
+                seen.reasons.add(record)
+        slot = asked.slot
+        if slot[1] == "elicit":
+            if not cache.has_slot(slot):  # recorded for another case or condition
+                seen.relabels += 1
+            seen.slots.add(slot)
+
+
+def _shown(request: Request) -> str:
+    return request.tags.get("label") or request.model
 
 
 def booked(cache: Cache) -> float:

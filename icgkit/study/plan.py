@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icgkit.calls.cache import Cache, Record
 from icgkit.calls.limits import Limits
-from icgkit.calls.request import REDO, Params, Prompt, Request, address, merged, provider_of
+from icgkit.calls.request import REDO, Addressed, Params, Prompt, Request, address, merged, provider_of
 from icgkit.cases.case import Case
 from icgkit.cases.dataset import by_label
 from icgkit.cases.images import MAX_SIDE, Kept, check_all, prepare_ahead
-from icgkit.errors import SchemaError, UnknownName
+from icgkit.errors import IcgError, SchemaError, UnknownName
 from icgkit.prompts.conditions import Condition, build_messages, conditions, stages
 from icgkit.schemas import schema
 
@@ -203,6 +204,66 @@ def requests(plan: Plan, model: Model) -> Iterator[tuple[Condition, Request]]:
             if condition.applies(case):
                 for sample in range(plan.samples):
                     yield condition, first_call(plan, case, condition, model, sample)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A call that a walk has come to."""
+
+    asked: Addressed
+    status: str | None
+    """Of the recorded answer; None for a call that is to be made, or made again."""
+    later: int
+    """Calls of the same chain that are still to come behind it."""
+    new: bool
+    """Whether the walk has not met this call before: one call may serve several cases."""
+
+
+def walk(wanted: Iterable[tuple[Request, int]], cache: Cache, redo: Iterable[str] = REDO) -> Iterator[Step]:
+    """Go through requests, and through what follows from their recorded answers, without making a call.
+
+    The one walk that estimates, runs and batches share: where an answer is missing, what builds on it
+    cannot be known, and the walk goes on with the next request.
+
+    Parameters
+    ----------
+    wanted : iterable of (Request, int)
+        First calls, each with the number of calls that build on it; see `first_calls`.
+    redo : iterable of str
+        Statuses of recorded answers that count as missing.
+
+    Raises
+    ------
+    IcgError
+        If a recorded call goes from the cache meanwhile.
+    """
+    again, met = frozenset(redo), set[str]()
+    pending: list[Iterator[tuple[Request, int]]] = [iter(wanted)]
+    while pending:
+        following = next(pending[-1], None)
+        if following is None:
+            pending.pop()
+            continue
+        request, later = following
+        asked = address(request)
+        status = cache.status(asked.key)
+        status = None if status in again else status
+        yield Step(asked, status, later, asked.key not in met)
+        met.add(asked.key)
+        if status is not None and request.then is not None:
+            record = cache.get(asked.key)
+            if record is None:
+                raise IcgError("a recorded call has gone from the cache", got=asked.key)
+            pending.append(zip(request.then(record), repeat(max(0, later - 1))))
+
+
+def first_calls(plan: Plan) -> Iterator[tuple[Request, int]]:
+    """Yield the first call of every response of a plan, with the number of calls that build on it."""
+    from icgkit.study.chains import steps_of
+
+    for model in plan.models:
+        for condition, request in requests(plan, model):
+            yield request, steps_of(condition) - 1
 
 
 def make_plan(
