@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    ValidationError,
+    field_validator,
+)
 
 from icgkit.calls.cache import Cache, Mode
-from icgkit.calls.limits import Limits, check_limit
+from icgkit.calls.keys import load_litellm
+from icgkit.calls.limits import LIMITS, Limits
 from icgkit.calls.prices import Price
 from icgkit.calls.request import merged, provider_of
 from icgkit.cases import subset as sampling
@@ -93,52 +102,26 @@ class Subset(_Part):
     cases: tuple[str, ...] = ()
 
 
-class LimitsEntry(_Part):
-    """See `icgkit.calls.limits.Limits`."""
-
-    concurrency: Annotated[int, Field(gt=0)] = 16
-    rpm: Annotated[float, Field(gt=0)] | None = None
-    tpm: Annotated[float, Field(gt=0)] | None = None
-    retries: Annotated[int, Field(ge=0)] = 3
-    backoff: Annotated[float, Field(ge=0)] = 5.0
-    longest_wait: Annotated[float, Field(gt=0)] = 600.0
-    dead_after: Annotated[float, Field(gt=0)] = 45.0
-    connect_timeout: Annotated[float, Field(gt=0)] = 10.0
-    timeout: Annotated[float, Field(gt=0)] = 300.0
-    budget: Annotated[float, Field(ge=0)] | None = None
-    providers: dict[str, dict[str, Any]] = {}
-
-    @field_validator("providers")
-    @classmethod
-    def _of_providers(cls, value: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-        for provider, own in value.items():
-            for name, limit in own.items():
-                try:
-                    check_limit(name, limit, f"providers.{provider}: ")
-                except IcgError as exc:
-                    raise ValueError(str(exc)) from None
+def _limits(value: Any) -> Limits:
+    """Read the table `[limits]` of a study: the fields of `Limits`, but for prices, which models have."""
+    if isinstance(value, Limits):
         return value
+    if not isinstance(value, Mapping):
+        raise ValueError("is a table of names and values")
+    try:
+        for name in value:
+            if name not in ("providers", *LIMITS):
+                raise UnknownName.among("limit", str(name), ("providers", *LIMITS))
+        if not isinstance(value.get("providers", {}), Mapping):
+            raise SchemaError("providers", got=value["providers"], allowed="a table for each provider")
+        return Limits(**value)
+    except IcgError as exc:
+        raise ValueError(str(exc)) from None
 
-    def limits(self) -> Limits:
-        """Return the limits as the engine takes them."""
-        return Limits(**self.model_dump())
 
-    def check_providers(self, used: Iterable[str]) -> None:
-        """Raise if limits are meant for a provider that there is not.
-
-        Raises
-        ------
-        UnknownName
-            For a name that is neither among those `used` nor litellm's.
-        """
-        used = set(used)
-        for name in self.providers:
-            if name not in used:
-                from icgkit.calls.keys import load_litellm
-
-                known = {str(getattr(p, "value", p)) for p in load_litellm().provider_list} | used
-                if name not in known:
-                    raise UnknownName.among("provider in [limits.providers]", name, known)
+def _limits_table(limits: Limits) -> dict[str, Any]:
+    """Return limits as the table that `_limits` reads."""
+    return {name: getattr(limits, name) for name in ("providers", *LIMITS)}
 
 
 class Study(_Part):
@@ -162,7 +145,8 @@ class Study(_Part):
     helpers: dict[str, ModelEntry] = {}
     judges: tuple[JudgeEntry, ...] = ()
     subset: Subset = Subset()
-    limits: LimitsEntry = LimitsEntry()
+    limits: Annotated[Limits, PlainValidator(_limits), PlainSerializer(_limits_table)] = Limits()
+    """See `icgkit.calls.limits.Limits`."""
     redo: tuple[Literal["error", "empty", "refused", "truncated"], ...] = ("error", "empty")
 
     @field_validator("models", "judges", mode="before")
@@ -281,19 +265,28 @@ class Study(_Part):
             If one model has two prices.
         """
         entries = self.entries()
-        self.limits.check_providers(provider_of(e.name) for e in entries)
+        _known_providers(self.limits, {provider_of(e.name) for e in entries})
         prices: dict[str, Price] = {}
         for entry in entries:
             if entry.price is not None:
                 price = entry.price.price()
                 if prices.setdefault(entry.name, price) != price:
                     raise SchemaError(f"model {entry.name} has two prices", remedy="give the same one")
-        limits = replace(self.limits.limits(), prices=prices)
+        limits = replace(self.limits, prices=prices)
         return limits if budget is None else replace(limits, budget=budget)
 
     def open_cache(self, mode: Mode = "record") -> Cache:
         """Open the cache that the study names, by default the one with the name of its dataset's folder."""
         return Cache.named(self.cache or folder_of("cases", self.dataset).name, mode)
+
+
+def _known_providers(limits: Limits, used: set[str]) -> None:
+    """Raise if limits are meant for a provider that is neither among those `used` nor litellm's."""
+    for name in limits.providers:
+        if name not in used:
+            known = {str(getattr(p, "value", p)) for p in load_litellm().provider_list} | used
+            if name not in known:
+                raise UnknownName.among("provider in [limits.providers]", name, known)
 
 
 def _prices(given: Iterable[str]) -> dict[str, PriceEntry]:
