@@ -489,6 +489,23 @@ def judge_command(
         _exit(calls.stopped, calls.failed() or any(map(judging.without_verdict, done.values())))
 
 
+@app.command("merge")
+def merge_command(
+    caches: Annotated[list[str], typer.Argument(help="Names or folders of the caches to bring together.")],
+    into: Annotated[str, typer.Option(help="Name or folder of the cache that gets their records.")],
+) -> None:
+    """Bring the recorded calls of several caches into one; the others stay as they are."""
+    from icgkit.calls.cache import Cache, merge
+    from icgkit.files import named_folder
+
+    with _clear_errors():
+        others = [Cache(named_folder("cache", name), mode="replay") for name in caches]
+        target = Cache.named(into)
+        brought = merge(target, others)
+        typer.echo(f"{brought:,d} records brought, {len(target):,d} calls are in {target.folder} now")
+        typer.echo("verdicts are not merged: run `icgkit judge` there, its recorded calls are replayed")
+
+
 @app.command("form")
 def form_command(
     kind: Annotated[str, typer.Argument(help="human, audit, labels, failures or gold.")],
