@@ -179,6 +179,33 @@ def test_batch_is_submitted_closed_and_collected_later(server, tmp_path) -> None
     assert not list((tmp_path / "run" / "batches").glob("*"))
 
 
+def test_a_batch_keeps_to_the_budget_and_says_why_calls_failed(server, tmp_path) -> None:
+    """Room is held for two of four; one of them fails at the provider, and is not paid."""
+    cases = tmp_path / "data" / "cases" / "small" / "cases.jsonl"
+    cases.write_text(cases.read_text().replace("Edit 0.", "Edit 0. [[500]]"), encoding="utf-8")
+    asked = study(
+        server,
+        tmp_path,
+        models=["gpt-4o"],
+        conditions=["direct"],
+        params={"api_base": server.url, "max_tokens": 1000},
+    )
+    one = study_run.estimate(asked).frame()["cost_at_most"].sum() / 4 / 2  # batches cost half
+    first = run_batch(asked, budget=2.5 * one)
+    assert (first.submitted, first.left, first.stopped) == (2, 2, "budget")
+    assert "2 calls were not submitted" in first.text()
+    assert Cache(tmp_path / "run").ledger.path.is_file()
+    ledger = Cache(tmp_path / "run").ledger
+    ledger.refresh()
+    assert one < ledger.held <= 2.5 * one
+    assert run_batch(asked, budget=2.5 * one).submitted == 0  # what is held counts
+    back = run_batch(asked, budget=2.5 * one)
+    assert (back.collected, len(back.failed_now), back.failed) == (1, 1, True)
+    assert "1 x gpt-4o: HTTP 500" in back.text()
+    ledger.refresh()
+    assert ledger.spent.cost == pytest.approx(100 * 1.25e-6 + 20 * 5e-6)
+
+
 def test_batch_is_refused_where_there_is_none(server, tmp_path) -> None:
     with pytest.raises(CallError, match="no batches"):
         run_batch(study(server, tmp_path, models=["offline/priors"], params={}))
@@ -201,7 +228,7 @@ def test_gemini_exception_of_the_study_can_be_said() -> None:
         ({"condition": ["direct"]}, "condition: .*known: dataset, models"),
         ({"samples": 0}, "samples"),
         ({"models": []}, "models"),
-        ({"limits": {"rpms": 3}}, "limits.rpms"),
+        ({"limits": {"rpms": 3}}, "limits: .*'rpms'"),
         ({"judges": [{"name": "x", "kinds": ["recal"]}]}, "judges.0.kinds"),
     ],
 )
