@@ -498,7 +498,7 @@ def merge_command(
     from icgkit.calls.cache import Cache, merge
     from icgkit.files import named_folder
 
-    with _clear_errors():
+    with clear_errors():
         others = [Cache(named_folder("cache", name), mode="replay") for name in caches]
         target = Cache.named(into)
         brought = merge(target, others)
