@@ -34,6 +34,7 @@ _WHERE = {
     "read_cases": "cases.dataset",
     "write_cases": "cases.dataset",
     "save": "report.save",
+    "Provenance": "report.save",
     "Results": "report.results",
     "load_results": "report.results",
     "beside": "report.published",
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     from icgkit.report.published import counts_beside as counts_beside
     from icgkit.report.results import Results as Results
     from icgkit.report.results import load_results as load_results
+    from icgkit.report.save import Provenance as Provenance
     from icgkit.report.save import save as save
     from icgkit.study.file import Study as Study
     from icgkit.study.run import run as run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from icgforge.mazes.mazes import make_pairs
 from icgforge.mazes.solvers import SOLVERS as SOLVERS
@@ -18,12 +18,10 @@ from icgkit.bench.dod.scores import outcomes
 from icgkit.calls.cache import Cache
 from icgkit.cases.dataset import Dataset
 from icgkit.files import project_root
-from icgkit.report.save import Saved, save
+from icgkit.report.save import Provenance
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from icgkit.report.tables import Table
 
 
 class Run(NamedTuple):
@@ -44,12 +42,11 @@ class Run(NamedTuple):
         rows = self.outcome.group_by("category", maintain_order=True).agg(n="pair_id")
         return {f"{c} pairs": len(set(ids)) for c, ids in rows.iter_rows()}
 
-    def save(self, id: str, data: pl.DataFrame, table: Table, **options: Any) -> Saved:
-        """Save a result with its table (see `icgkit.save`); caption, n, dataset and models are filled in."""
+    @property
+    def provenance(self) -> Provenance:
+        """What `icgkit.save` needs to know of these results."""
         models = self.outcome["model"].unique(maintain_order=True).to_list()
-        about: dict[str, Any] = {"caption": table.caption, "n": self.size, "models": models}
-        about["dataset"] = "mazes made by seed; text pairs of icg-synth"
-        return save(id, data=data, table=table, **(about | options))
+        return Provenance("mazes made by seed; text pairs of icg-synth", self.size, models)
 
 
 def home() -> Path:

@@ -298,29 +298,33 @@ class Results:
             by_model.setdefault(model, {})[node] = verdict
         return by_model
 
-    def save(self, id: str, *, part: pl.DataFrame | None = None, **kwargs: Any) -> Saved:
-        """Call `icgkit.save` with dataset, models, cache and the simulated flag of this run filled in.
+    def save(
+        self, id: str, *, part: pl.DataFrame | None = None, n: Any = None, note: Any = None, seed: int | None = None,
+        **what: Any,
+    ) -> Saved:  # fmt: skip
+        """Call `icgkit.save` with dataset, models, cache and the simulated flag of this run as its provenance.
 
-        Caption and notes are those of the table if one is given; n counts the judgments in `part`
-        (all of the run if it is not given).
+        Parameters
+        ----------
+        part : polars.DataFrame, optional
+            The judgments behind the result, which n counts and the notes speak of; by default all of the run.
+        n, note, seed
+            As in `Provenance`, where they are others than those of `part`.
+        **what
+            `data`, `table`, `figure`, `caption`, `published`, `out`: see `icgkit.save`; `models` if fewer are shown.
         """
         from icgkit.report.render import plain_style
-        from icgkit.report.save import save
+        from icgkit.report.save import Provenance, save
 
-        if self.simulated and kwargs.get("figure") is not None:
+        if self.simulated and what.get("figure") is not None:
             with plain_style():
-                kwargs["figure"].suptitle(SIMULATED_NOTE, size=7, x=0.01, ha="left", color="#AA3377")
-        filled: dict[str, Any] = {
-            "dataset": self.dataset.name,
-            "models": self.models(),
-            "cache": self.name,
-            "simulated": self.simulated,
-            "note": self.notes(part),
-            "n": self.counts(part),
-        }
-        if (table := kwargs.get("table")) is not None:
-            filled |= {"caption": table.caption, "note": table.notes}
-        return save(id, **(filled | kwargs))
+                what["figure"].suptitle(SIMULATED_NOTE, size=7, x=0.01, ha="left", color="#AA3377")
+        if note is None:
+            note = self.notes(part) if what.get("table") is None else ()
+        n = self.counts(part) if n is None else n
+        models = what.pop("models", self.models())
+        about = Provenance(self.dataset.name, n, models, self.name, note, self.simulated, seed)
+        return save(id, run=about, **what)
 
 
 def load_results(

@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from icgkit.errors import SchemaError
 from icgkit.files import project_root, write_whole
@@ -39,6 +39,14 @@ _COMPARED = ("quantity", "ours", "published")
 
 class TypesetTable(Protocol):
     """What a table has to offer to be saved."""
+
+    @property
+    def caption(self) -> str:
+        """Return what it shows, one paragraph."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Return the lines below it."""
 
     def to_html(self) -> str:
         """Return an HTML fragment."""
@@ -64,23 +72,48 @@ class Saved:
         return f'<figure class="mathjax_ignore">{self.shown}<figcaption>{html.escape(self.caption)}</figcaption></figure>'
 
 
+class Provenance(NamedTuple):
+    """Where a result comes from: what a sidecar says beside the result itself.
+
+    Attributes
+    ----------
+    dataset, cache : str
+        Their names.
+    n : int, str or mapping
+        What the numbers rest on: `461`, `"461 cases"` or `{"cases": 461, "nodes": 776}`.
+    models : sequence of str
+        The models shown.
+    note : str or sequence of str
+        What a reader has to know (missing verdicts, exploratory, pooling), if the table does not say it.
+    simulated : bool
+        Whether the numbers come from the effect model and not from a model's answers; the CSV then has
+        a column `simulated`.
+    seed : int, optional
+        Seed of resampling.
+    params : mapping
+        Further parameters of the notebook that shape the result; `seed` may be among them.
+    """
+
+    dataset: str
+    n: int | str | Mapping[str, int]
+    models: Sequence[str] = ()
+    cache: str | None = None
+    note: str | Sequence[str] = ()
+    simulated: bool = False
+    seed: int | None = None
+    params: Mapping[str, Any] = {}
+
+
 def save(
     id: str,
     *,
-    out: str | Path,
     data: pl.DataFrame,
-    figure: Figure | None = None,
+    run: Provenance,
     table: TypesetTable | None = None,
-    caption: str,
-    n: int | str | Mapping[str, int],
-    dataset: str,
-    models: Sequence[str] = (),
-    cache: str | None = None,
-    note: str | Sequence[str] | None = None,
+    figure: Figure | None = None,
+    caption: str = "",
     published: pl.DataFrame | None = None,
-    simulated: bool = False,
-    seed: int | None = None,
-    params: Mapping[str, Any] | None = None,
+    out: str | Path = "",
 ) -> Saved:
     """Write a figure or a table with its data and its sidecar.
 
@@ -88,36 +121,23 @@ def save(
     ----------
     id : str
         Name of the result (`T2`, `S-cases`); the stem of every file.
-    out : str or Path
-        Folder to write to; empty for `figures/` of the project.
     data : polars.DataFrame
         The numbers that are shown, flat columns only. Floats are written with 7 significant digits.
-    figure : matplotlib Figure, optional
-        Saved as PDF, SVG and PNG, then closed.
+    run : Provenance
+        Dataset, n, models, notes. A `Results` has a `save` of its own that fills this in.
     table : optional
-        Anything with `to_html()`, `to_latex()` and `to_picture()`; saved as HTML, LaTeX and PNG.
-        At least one of `figure` and `table` is due; with both, the pictures are of the figure, and
+        Anything with `to_html()`, `to_latex()`, `to_picture()`, `caption` and `notes`; saved as HTML, LaTeX and
+        PNG. At least one of `figure` and `table` is due; with both, the pictures are of the figure, and
         `id.table.thumb.png` is a small one of the table.
+    figure : matplotlib Figure, optional
+        Saved as PDF, SVG and PNG, with n below its axes, then closed.
     caption : str
-        One paragraph, plain text.
-    n : int, str or mapping
-        What the numbers rest on: `461`, `"461 cases"` or `{"cases": 461, "nodes": 776}`.
-    dataset, cache : str
-        Their names.
-    models : sequence of str
-        The models shown.
-    note : str or sequence of str, optional
-        What a reader has to know (missing verdicts, exploratory, pooling).
+        One paragraph, plain text; by default the table's.
     published : polars.DataFrame, optional
         Columns `quantity`, `ours`, `published` (numbers), and any of `where`, `unit`, `model`,
         `condition`, `group`, `note`: the paper's value beside ours. The difference is added.
-    simulated : bool
-        Whether the numbers come from the effect model and not from a model's answers; the CSV then has
-        a column `simulated`.
-    seed : int, optional
-        Seed of resampling.
-    params : mapping, optional
-        Further parameters of the notebook that shape the result; `seed` may be among them.
+    out : str or Path
+        Folder to write to; empty for `figures/` of the project.
 
     Returns
     -------
@@ -129,14 +149,27 @@ def save(
     SchemaError
         For an id that is no file name, neither figure nor table, an empty caption, a nested column
         or NaN in `data`, or `published` without its three columns.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import icgkit as ig
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"recall": [0.5]})
+    >>> table = ig.tables.typeset(frame, id="T", caption="Demo.")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save("T", data=frame, table=table, run=Provenance("demo", 2), out=folder).files
+    ('T.csv', 'T.html', 'T.json', 'T.png', 'T.tex', 'T.thumb.png')
     """
     if not _ID.fullmatch(id):
         raise SchemaError("id of a result", got=id, allowed="letters, digits, - and _")
     if figure is None and table is None:
         raise SchemaError(f"{id}: nothing to show", remedy="give figure= or table=")
+    caption = caption or (table.caption if table is not None else "")
+    note = run.note or (table.notes if table is not None else ())
     if not caption.strip():
         raise SchemaError(f"{id}: caption is empty", allowed="a paragraph that stands alone")
-    if simulated:
+    if run.simulated:
         import polars as pl
 
         data = data.with_columns(simulated=pl.lit(True))
@@ -154,22 +187,22 @@ def save(
             files[".table.thumb.png"] = thumbnail(picture)
     if figure is not None:
         if any(ax.axison for ax in figure.axes) and figure.get_layout_engine() is not None:
-            write_n(figure, n)
+            write_n(figure, run.n)
         files |= render(figure)
         code = base64.b64encode(files[".thumb.png"]).decode()
         shown += f'<img alt="{html.escape(id)}" src="data:image/png;base64,{code}">'
-    params = dict(params or {})
+    params = dict(run.params)
     sidecar: dict[str, Any] = {
         "id": id,
         "kind": " and ".join(k for k, v in (("table", table), ("figure", figure)) if v is not None),
         "caption": caption.strip(),
-        "n": dict(n) if isinstance(n, Mapping) else n,
-        "dataset": dataset,
-        "models": list(models),
-        "cache": cache,
-        "note": [note] if isinstance(note, str) else list(note or ()),
-        "simulated": simulated,
-        "seed": params.pop("seed", None) if seed is None else seed,
+        "n": dict(run.n) if isinstance(run.n, Mapping) else run.n,
+        "dataset": run.dataset,
+        "models": list(run.models),
+        "cache": run.cache,
+        "note": [note] if isinstance(note, str) else list(note),
+        "simulated": run.simulated,
+        "seed": params.pop("seed", None) if run.seed is None else run.seed,
         "params": {k: v for k, v in params.items() if k not in ("seed", "out")},
         "columns": {name: str(dtype) for name, dtype in data.schema.items()},
         "rows": data.height,

@@ -297,8 +297,3 @@ def latex_template() -> Template:
     )  # fmt: skip
     env.filters["tex"] = tex_escape
     return env.get_template("tables/table.tex.j2")
-
-
-def parts_of(table: Table) -> dict[str, Any]:
-    """Return a typeset table as the arguments `table`, `caption` and `note` of `icgkit.save`."""
-    return {"table": table, "caption": table.caption, "note": table.notes}

@@ -54,10 +54,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         figure, _ = plt.subplots(figsize=(2, 1))
         caption = f"What {id} shows, <b>escaped</b>. The rest of it."
         n = {"cases": 461, "nodes": 1776}
-        ig.save(
-            id, out=folder, data=data, figure=figure, caption=caption, n=n, dataset="tiny",
-            models=["offline/priors"], cache="offline", seed=42, **extra,
-        )  # fmt: skip
+        about = ig.Provenance("tiny", n, ["offline/priors"], "offline", seed=42)
+        about = about._replace(**{k: v for k, v in extra.items() if k in about._fields})
+        rest = {k: v for k, v in extra.items() if k not in about._fields}
+        ig.save(id, out=folder, data=data, figure=figure, caption=caption, run=about, **rest)
     (folder / "other.json").write_text('{"not": "a sidecar"}')
     write_gallery(folder)
     return folder

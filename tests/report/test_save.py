@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import polars as pl
@@ -12,12 +13,15 @@ from PIL import Image
 
 import icgkit as ig
 from icgkit.errors import SchemaError
-from icgkit.report.save import TypesetTable, csv_bytes
+from icgkit.report.save import Saved, TypesetTable, csv_bytes
 
 DATA = pl.DataFrame({"model": ["a", "b"], "recall": [1 / 3, None], "n": [3, 0]})
 
 
 class PlainTable:
+    caption = "A plain table."
+    notes = ()
+
     def to_html(self) -> str:
         return "<table><tr><td>a</td></tr></table>"
 
@@ -36,11 +40,13 @@ def draw() -> Figure:
     return figure
 
 
-def save(out: Path, **changes: object) -> ig.outputs.Saved:
-    given: dict = {"data": DATA, "caption": "A line.", "n": {"cases": 3}, "dataset": "tiny", "seed": 42}
+def save(out: Path, **changes: Any) -> Saved:
+    about = {"dataset": "tiny", "n": {"cases": 3}, "seed": 42}
+    about |= {k: changes.pop(k) for k in ig.Provenance._fields if k in changes}
+    given: dict[str, Any] = {"data": DATA, "caption": "A line."}
     if "table" not in changes:
         given["figure"] = draw()
-    return ig.save("F9", out=out, **(given | changes))
+    return ig.save("F9", out=out, run=ig.Provenance(**about), **(given | changes))
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -126,13 +132,34 @@ def test_what_cannot_be_saved(tmp_path: Path, changes: dict, word: str) -> None:
 
 def test_id_is_a_file_name(tmp_path: Path) -> None:
     with pytest.raises(SchemaError, match="id of a result"):
-        ig.save("../F9", out=tmp_path, data=DATA, figure=draw(), caption="c", n=1, dataset="d")
+        ig.save("../F9", out=tmp_path, data=DATA, figure=draw(), caption="c", run=ig.Provenance("d", 1))
 
 
 def test_empty_out_is_the_projects_figures(project: Path) -> None:
-    ig.save("F9", out="", data=DATA, table=PlainTable(), caption="c", n=1, dataset="d")
+    ig.save("F9", out="", data=DATA, table=PlainTable(), caption="c", run=ig.Provenance("d", 1))
     assert (project / "figures" / "F9.csv").is_file()
 
 
 def test_caption_is_escaped_in_jupyter(tmp_path: Path) -> None:
     assert "<b>" not in save(tmp_path, caption="<b>bold</b>", table=PlainTable())._repr_html_()
+
+
+def test_caption_and_notes_are_the_tables(tmp_path: Path) -> None:
+    table = ig.tables.typeset(DATA, id="F9", caption="Of the table.", notes=["one"])
+    ig.save("F9", data=DATA, table=table, run=ig.Provenance("d", 1), out=tmp_path)
+    sidecar = json.loads((tmp_path / "F9.json").read_text())
+    assert (sidecar["caption"], sidecar["note"]) == ("Of the table.", ["one"])
+
+
+def test_n_stands_below_a_figure(tmp_path: Path) -> None:
+    figure, ax = ig.plots.figure(3, 2)
+    ax.plot([0, 1])
+    ig.save(
+        "F9",
+        data=DATA,
+        figure=figure,
+        caption="c",
+        run=ig.Provenance("d", {"cases": 1234, "missing": 0}),
+        out=tmp_path,
+    )
+    assert ">n = 1,234 cases</text>" in (tmp_path / "F9.svg").read_text()

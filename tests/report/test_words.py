@@ -54,8 +54,7 @@ def test_simulated_numbers_say_so_in_the_csv(tmp_path: Path) -> None:
     table = ig.tables.typeset(data, id="T2", caption="Recall of all.")
     for simulated in (True, False):
         ig.save(
-            "T2", out=tmp_path, data=data, table=table, caption="Recall of all.", n=1, dataset="d",
-            cache="c", simulated=simulated,
+            "T2", out=tmp_path, data=data, table=table, run=ig.Provenance("d", 1, cache="c", simulated=simulated),
             published=pl.DataFrame({"quantity": ["recall"], "ours": [0.5], "published": [0.4]}),
         )  # fmt: skip
         assert ((tmp_path / "T2.csv").read_text() == "model,estimate,simulated\na,0.5,true\n") is simulated
@@ -72,7 +71,7 @@ def test_a_gallery_folds_what_the_cache_lacks(tmp_path: Path) -> None:
         ("M-power", pl.DataFrame({"status": ["not in this cache: cot"]})),
     ):
         table = ig.tables.typeset(frame, id=id, caption=f"{id} is shown here.")
-        ig.save(id, out=tmp_path, data=frame, table=table, caption=table.caption, n=1, dataset="d", cache="c")
+        ig.save(id, out=tmp_path, data=frame, table=table, run=ig.Provenance("d", 1, cache="c"))
     page = write_gallery(tmp_path).read_text()
     assert '<article class="card" id="T2"' in page
     assert '<article class="card" id="M-power"' not in page

@@ -36,7 +36,7 @@ def saving(id: str, value: str = "seed / 3", before: str = "") -> str:
         f"import icgkit as ig, polars as pl\nfrom matplotlib.figure import Figure\n{before}\n"
         f"figure = Figure(figsize=(2, 1)); _ = figure.text(0.1, 0.5, '{id}')\n"
         f"ig.save('{id}', out=out, data=pl.DataFrame({{'model': ['a'], 'x': [{value}]}}), figure=figure,"
-        f" caption='{id} shown.', n=1, dataset='tiny', seed=seed)"
+        f" caption='{id} shown.', run=ig.Provenance('tiny', 1, seed=seed))"
     )
 
 
@@ -196,7 +196,7 @@ def test_equal_bytes_and_the_same_as_plain_papermill(project: Path, make_noteboo
         "figure, ax = plt.subplots()\n"
         "sns.barplot(x=data['g'].to_list(), y=data['x'].to_list(), ax=ax)"
     )
-    save = "ig.save('F3', out=out, data=data, figure=figure, caption='c', n=1, dataset='tiny', seed=seed)"
+    save = "ig.save('F3', out=out, data=data, figure=figure, caption='c', run=ig.Provenance('tiny', 1, seed=seed))"
     path = make_notebook("a", drawing, save)
     reproduce(out=project / "one")
     reproduce(out=project / "two")

@@ -104,8 +104,8 @@ def draw_estimates(
     >>> rows = pl.DataFrame({"c": ["x", "y"], "estimate": [0.0, 0.5], "low": [None, 0.4], "high": [None, 0.7]})
     >>> import icgkit as ig
     >>> _, ax = ig.plots.figure()
-    >>> draw_estimates(rows, ax, Scale("Recall (0 to 1)"), at="c").get_ylim()[0] == 0
-    True
+    >>> draw_estimates(rows, ax, Scale("Recall (0 to 1)"), at="c").get_ylabel()
+    'Recall (0 to 1)'
     """
     order = (
         list(order) or frame[at].unique(maintain_order=True).to_list() if at in frame.columns else list(order)
