@@ -209,7 +209,7 @@ def check_file(path: Path) -> None:
     """Decode a picture to its last row, as `icgkit.cases.images.check_all` does."""
     from PIL import Image
 
-    with Image.open(path) as image:
+    with Image.open(path, formats=["PNG", "JPEG"]) as image:
         image.draft("RGB", (image.width // 8, image.height // 8))
         image.load()
 

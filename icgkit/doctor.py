@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from icgkit.calls import keys
 from icgkit.cases.dataset import load_dataset, sha256_of
 from icgkit.errors import IcgError
-from icgkit.files import project_root
+from icgkit.files import parquet_rows, project_root, read_file, read_text
 
 CHECKSUMS = "CHECKSUMS.sha256"
 """File in `data/`, in the form of sha256sum."""
@@ -165,8 +165,6 @@ def _datasets(root: Path) -> Iterator[Finding]:
 
 
 def _caches(root: Path) -> Iterator[Finding]:
-    import polars as pl
-
     base = root / "data" / "cache"
     folders = sorted(p for p in base.iterdir() if p.is_dir()) if base.is_dir() else []
     if not folders:
@@ -175,10 +173,10 @@ def _caches(root: Path) -> Iterator[Finding]:
         packed, going = 0, 0
         try:
             for path in folder.rglob("*.parquet"):
-                packed += pl.scan_parquet(path).select(pl.len()).collect().item()
+                packed += parquet_rows(path)
             for path in folder.rglob("*.jsonl"):
-                going += path.read_bytes().count(b"\n")
-        except (OSError, pl.exceptions.PolarsError) as exc:
+                going += read_file(path).count(b"\n")
+        except (OSError, IcgError) as exc:
             yield Finding("Caches", folder.name, "broken", f"{type(exc).__name__}: {exc}"[:200])
             continue
         text = f"{packed:,} records packed" + (f", {going:,} not yet packed" if going else "")
@@ -193,7 +191,7 @@ def _checksums(root: Path) -> Iterator[Finding]:
             "Checksums", f"data/{CHECKSUMS}", "note", "absent; icgkit doctor --write-checksums makes it"
         )
         return
-    rows = [line.split("  ", 1) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    rows = [line.partition("  ")[::2] for line in read_text(path).splitlines() if line.strip()]
     wrong = 0
     for digest, name in rows:
         there = (data / name).is_file()

@@ -6,7 +6,7 @@ import os
 import secrets
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -116,6 +116,56 @@ def read_parquet(path: str | Path, *, error: type[IcgError] = SchemaError) -> pl
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as exc:
             why = (str(exc).splitlines() or [""])[0][:120]
             raise error(f"{shown!r} cannot be read: {why}", got=str(path), remedy=remedy) from None
+
+
+def parquet_rows(path: str | Path, *, error: type[IcgError] = SchemaError) -> int:
+    """Return how many rows the footer of a Parquet file states, without reading them."""
+    with open_file(path, limit=MAX_TABLE_BYTES, error=error) as stream:
+        try:
+            return _parquet_size(stream)[0]
+        except (ValueError, LookupError, TypeError):
+            raise error(f"{Path(path).name!r} is no whole Parquet file", got=str(path)) from None
+
+
+def read_text(path: str | Path, *, error: type[IcgError] = SchemaError) -> str:
+    """Return the text of a file in UTF-8, with or without a byte order mark; see `read_file`."""
+    try:
+        return read_file(path, error=error).decode("utf-8-sig")
+    except UnicodeDecodeError as exc:
+        raise error(
+            f"{Path(path).name!r}: not UTF-8, byte {exc.start + 1}", remedy="save the file as UTF-8"
+        ) from None
+
+
+def read_csv(
+    path: str | Path,
+    *,
+    columns: Iterable[str] = (),
+    as_text: bool = False,
+    error: type[IcgError] = SchemaError,
+) -> pl.DataFrame:
+    """Read a CSV file in UTF-8 that has at least these columns; `as_text` leaves every cell a text.
+
+    Raises
+    ------
+    IcgError
+        Of the class `error`: as `read_file`, no UTF-8, no table, a column absent.
+    """
+    import polars as pl
+
+    shown = repr(Path(path).name)
+    data = read_text(path, error=error).encode()
+    try:
+        frame = (
+            pl.read_csv(data, infer_schema=False) if as_text else pl.read_csv(data, infer_schema_length=None)
+        )
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError) as exc:
+        why = (str(exc).splitlines() or [""])[0][:120]
+        raise error(f"{shown}: no CSV table: {why}", got=str(path)) from None
+    need = list(columns)
+    if absent := [name for name in need if name not in frame.columns]:
+        raise error(f"{shown}: missing column {', '.join(absent)}", allowed=need)
+    return frame
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from icgforge.synth.giveaway import count_giveaway as count_giveaway
 from icgforge.synth.giveaway import image_giveaway as image_giveaway
 from icgforge.synth.giveaway import text_giveaway as text_giveaway
 from icgkit.cases.case import Case
+from icgkit.cases.images import FORMATS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -211,7 +212,7 @@ def near_duplicates(cases: Sequence[Case], *, bits: int = 6, size: int = 16) -> 
 
     prints = []
     for case in cases:
-        with Image.open(case.image_path) as image:
+        with Image.open(case.image_path, formats=FORMATS) as image:
             image.draft("L", (256, 256))  # decodes a JPEG at a fraction of its size, which is all a hash sees
             prints.append(imagehash.phash(image, hash_size=size).hash.ravel())
     table = np.array(prints)

@@ -15,6 +15,7 @@ import numpy as np
 from PIL import Image, ImageChops, ImageFilter
 
 from icgkit.cases.case import Case
+from icgkit.cases.images import FORMATS
 from icgkit.metrics._resample import wilson
 
 
@@ -127,7 +128,7 @@ _FINE = ImageFilter.Kernel((3, 3), (0, -1, 0, -1, 4, -1, 0, -1, 0), scale=1, off
 @lru_cache(maxsize=4096)
 def image_statistics(path: str | Path) -> np.ndarray:
     """Return statistics of a whole picture that see no content: size, colour, contrast, noise, edges."""
-    with Image.open(path) as image:
+    with Image.open(path, formats=FORMATS) as image:
         rgb = image.convert("RGB")
     w, h = rgb.size
     few = rgb.resize((w // 2, h // 2), Image.Resampling.NEAREST)  # every second pixel of every second row

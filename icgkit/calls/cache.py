@@ -839,7 +839,9 @@ def pack(cache: Cache) -> Path:
             lost = [row for p in done for row in _damaged(p)] + _damaged_rows(target)
             _write(cache, [p.name for p in done])
             if lost:
-                with open(cache.folder / DAMAGED, "ab") as stream:
+                flags = os.O_CREAT | os.O_APPEND | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
+                fd = os.open(cache.folder / DAMAGED, flags, 0o644)  # a link of that name is not followed
+                with open(fd, "ab") as stream:
                     stream.writelines(lost)
                     stream.flush()
                     os.fsync(stream.fileno())

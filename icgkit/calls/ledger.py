@@ -15,6 +15,7 @@ import json
 import os
 import re
 import socket
+import stat
 import threading
 import time
 import uuid
@@ -23,7 +24,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from icgkit.errors import CacheError
+from icgkit.errors import CacheError, SchemaError
+from icgkit.files import read_file
+from icgkit.untrusted import json_value
 
 if TYPE_CHECKING:
     import polars as pl
@@ -204,17 +207,22 @@ class Ledger:
         import polars as pl
 
         rows: dict[str, dict[str, Any]] = {}
-        text = self.path.read_bytes() if self.path.is_file() else b""
+        text = read_file(self.path, error=CacheError) if self.path.is_file() else b""
         for line in text.split(b"\n"):
             data = _read(line)
             if "hold" in data:
-                rows[data["hold"]] = {"attempt": data["hold"], **data, "held": data["amount"]}
+                name = str(data["hold"])
+                rows[name] = {**data, "attempt": name, "held": data.get("amount")}
             elif "settle" in data:
-                rows.setdefault(data["settle"], {"attempt": data["settle"]}).update(data)
+                name = str(data["settle"])
+                rows.setdefault(name, {}).update(data | {"attempt": name})
         kinds = {"attempt": pl.String, "at": pl.Float64, "model": pl.String, "key": pl.String}
         kinds |= {"held": pl.Float64, "cost": pl.Float64, "by": pl.String, "status": pl.String}
-        columns = {name: [row.get(name) for row in rows.values()] for name in kinds}
-        return pl.DataFrame(columns, schema=kinds, strict=False)
+        as_kind = {pl.String: lambda v: v if isinstance(v, str) else None, pl.Float64: _number}
+        columns = {
+            name: [as_kind[kind](row.get(name)) for row in rows.values()] for name, kind in kinds.items()
+        }
+        return pl.DataFrame(columns, schema=kinds)
 
     # -- the file --------------------------------------------------------------------------
 
@@ -223,7 +231,18 @@ class Ledger:
             if write:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
             flags = os.O_RDWR | os.O_CREAT | os.O_APPEND if write else os.O_RDONLY
-            fd = os.open(self.path, flags, 0o644)
+            flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+            try:
+                fd = os.open(self.path, flags, 0o644)
+                if not stat.S_ISREG(os.fstat(fd).st_mode):
+                    os.close(fd)
+                    raise OSError(errno.EINVAL, "no regular file")
+            except OSError as exc:
+                raise CacheError(
+                    f"{self.path.name!r}, where what calls cost is booked, cannot be used: {exc.strerror}",
+                    got=str(self.path),
+                    allowed="a file that can be written to, no link",
+                ) from None
             if not write:
                 return _Lock(self, fd, True)
             self._fd = fd
@@ -322,8 +341,8 @@ def _flock(fd: int, on: bool) -> None:
 
 def _read(line: bytes) -> dict[str, Any]:
     try:
-        data = json.loads(line)
-    except (ValueError, RecursionError):
+        data = json_value(line, "line", lenient=True)
+    except SchemaError:
         return {}
     return data if isinstance(data, dict) else {}
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from icgkit.cases.case import Case
 from icgkit.errors import ImageError, SchemaError, UnknownName
-from icgkit.files import inside, named_folder, project_root
+from icgkit.files import inside, named_folder, project_root, read_csv, read_file, read_parquet, read_text
 from icgkit.schemas import schema
 from icgkit.untrusted import toml_table
 
@@ -143,10 +143,7 @@ def read_cases(path: str | Path) -> list[Case]:
         Naming file, line, case and field; an id used twice names both lines.
     """
     path = Path(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as exc:
-        raise SchemaError(f"{path.name}: not UTF-8: {exc}", remedy="save the file as UTF-8") from None
+    text = read_text(path)
     cases: list[Case] = []
     line_of: dict[str, int] = {}
     # Only a line feed ends a line: JSON strings may hold U+2028 and U+0085.
@@ -205,7 +202,7 @@ def _cases(
 def _dataset_toml(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise SchemaError(f"{path} is missing", remedy="a dataset is dataset.toml, cases.jsonl and images/")
-    meta = toml_table(path.read_bytes(), str(path))
+    meta = toml_table(read_file(path), str(path))
     need = ["name", "version", "licence", "provenance", "image_root"]
     if absent := [k for k in need if k not in meta]:
         raise SchemaError(f"{path}: missing field {', '.join(absent)}", allowed=need)
@@ -306,15 +303,13 @@ def load_judgments(cache: str | Path) -> pl.DataFrame:
     SchemaError
         If nothing in it has been judged yet, or the file has another form.
     """
-    import polars as pl
-
     path = named_folder("cache", cache) / "judgments.parquet"
     if not path.is_file():
         raise SchemaError(
             f"cache {Path(cache).name} holds no judgments",
             remedy=f"make them with: {shlex.join(['icgkit', 'judge', '--cache', str(cache)])}",
         )
-    return schema("judgments").check(pl.read_parquet(path))
+    return schema("judgments").check(read_parquet(path))
 
 
 def load_published(name: str = "icg") -> pl.DataFrame:
@@ -326,13 +321,11 @@ def load_published(name: str = "icg") -> pl.DataFrame:
         File in `data/published/` without its ending: icg, grade, grade_judges, dod, dod_facts,
         unike or unike_facts.
     """
-    import polars as pl
-
     folder = project_root() / "data" / "published"
     path = folder / f"{name}.csv"
     if not path.is_file():
         raise UnknownName.among("published figures", name, (p.stem for p in folder.glob("*.csv")))
-    frame = pl.read_csv(path, infer_schema_length=None)
+    frame = read_csv(path)
     return schema("published").check(frame) if name == "icg" else frame
 
 
@@ -344,12 +337,11 @@ def load_audit(data: Dataset) -> pl.DataFrame | None:
     polars.DataFrame or None
         Schema `audit`: one row a node, the first answers, before anything was repaired.
     """
-    import polars as pl
-
     path = data.folder / "audit.csv" if data.folder else None
     if path is None or not path.is_file():
         return None
-    yes = {"yes": True, "no": False}
+    yes, answers = {"yes": True, "no": False}, ("exists", "region", "update", "reason")
+    need = ["case_id", "node_id", *answers]
     rows = [
         {
             "dataset": data.name,
@@ -357,8 +349,8 @@ def load_audit(data: Dataset) -> pl.DataFrame | None:
             "node_id": r["node_id"],
             "annotator": r.get("annotator") or "second pass",
         }
-        | {d: yes.get((r[d] or "").strip().lower()) for d in ("exists", "region", "update", "reason")}
-        for r in pl.read_csv(path, infer_schema=False).iter_rows(named=True)
+        | {d: yes.get((r[d] or "").strip().lower()) for d in answers}
+        for r in read_csv(path, columns=need, as_text=True).iter_rows(named=True)
     ]
     return schema("audit").frame(rows)
 

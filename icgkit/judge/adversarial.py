@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from icgkit.calls.cache import Cache
+from icgkit.errors import SchemaError
 from icgkit.prompts.replies import read_labels
 from icgkit.schemas import schema
+from icgkit.untrusted import json_value
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,8 +37,7 @@ def read_adversarial(cache: Cache, *, dataset: str | None = None) -> pl.DataFram
             continue
         if dataset is not None and record.dataset != dataset:
             continue
-        extra = json.loads(record.extra)
-        shown = {v: k for k, v in extra["ids"].items()} | {extra["false_node"]: "false"}
+        shown = _shown(record.extra, record.key)
         shown = dict(sorted(shown.items(), key=lambda item: (len(item[0]), item[0])))
         key = {k: getattr(record, k) for k in schema("responses").key} | {
             "model": record.label or record.model
@@ -49,3 +49,12 @@ def read_adversarial(cache: Cache, *, dataset: str | None = None) -> pl.DataFram
             row: dict[str, Any] = {"node_id": name, "planted": name == "false", "valid": value}
             rows.append(key | row | {"status": status if usable else "no_response"})
     return schema("adversarial").frame(rows)
+
+
+def _shown(extra: str, key: str) -> dict[str, str]:
+    """Return the node behind each id that a call showed; the false one is called `false`."""
+    found = json_value(extra, f"call {key}: extra")
+    ids, false = (found.get("ids"), found.get("false_node")) if isinstance(found, dict) else (None, None)
+    if not isinstance(ids, dict) or not all(isinstance(x, str) for x in [*ids.values(), false]):
+        raise SchemaError(f"call {key}: extra", got=extra[:80], allowed="ids (id by node) and false_node")
+    return {v: k for k, v in ids.items()} | {str(false): "false"}

@@ -47,7 +47,7 @@ def _place(
     """Draw the image of a case, its upper left corner at a point, so many units a pixel; return its marks."""
     from PIL import Image
 
-    from icgkit.cases.images import prepare
+    from icgkit.cases.images import FORMATS, prepare
 
     (x, y), width, height = at, *(scale * side for side in case.image_size)
     if picture:
@@ -56,7 +56,7 @@ def _place(
         except ImageError:
             ax.text(x + width / 2, y + height / 2, "image not found here", ha="center", size=8)
             return []
-        pixels = Image.open(io.BytesIO(shown.data)).convert("RGB")
+        pixels = Image.open(io.BytesIO(shown.data), formats=FORMATS).convert("RGB")
         ax.imshow(pixels, extent=(x, x + width, y + height, y), interpolation="bilinear")
     else:
         ax.add_patch(rectangle(x, y, width, height, "#ECECEC"))

@@ -14,7 +14,7 @@ import nh3
 from pydantic import BaseModel, ValidationError
 
 from icgkit.errors import SchemaError
-from icgkit.files import project_root, read_file, write_whole
+from icgkit.files import open_file, project_root, read_file, write_whole
 from icgkit.report.save import TABLE_MARKS
 from icgkit.untrusted import toml_table
 
@@ -63,9 +63,9 @@ def _absent(result: dict[str, Any], data: Path) -> bool:
     """Return whether a result shows nothing because its cache lacks what it needs."""
     if result.get("rows") == 0 or (result.get("columns") or {}).keys() == {"status"}:
         return True
-    with contextlib.suppress(OSError):
-        with open(data, encoding="utf-8") as stream:
-            head = stream.read(300).splitlines()
+    with contextlib.suppress(SchemaError):
+        with open_file(data) as stream:
+            head = stream.read(300).decode("utf-8", "replace").splitlines()
         return len(head) == 2 and "status" in head[0].split(",") and "not in this cache" in head[1]
     return False
 
@@ -129,7 +129,7 @@ def _run_name(results: list[dict[str, Any]]) -> str:
 def _papers() -> list[dict[str, Any]]:
     """Return the papers whose figures stand beside ours."""
     path = project_root() / "data" / "published" / "papers.toml"
-    return list(toml_table(path.read_bytes(), path.name).get("paper", [])) if path.is_file() else []
+    return list(toml_table(read_file(path), path.name).get("paper", [])) if path.is_file() else []
 
 
 def _drop_repeated_gaps(results: list[dict[str, Any]]) -> None:
@@ -272,7 +272,7 @@ def _size(path: Path) -> tuple[int, int]:
     from PIL import Image
 
     try:
-        with Image.open(path, formats=("PNG",)) as picture:
+        with open_file(path) as stream, Image.open(stream, formats=("PNG",)) as picture:
             return picture.size
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         raise SchemaError(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from icgkit.cases.dataset import Dataset
 from icgkit.errors import UnknownName
-from icgkit.files import named_folder, project_root
+from icgkit.files import named_folder, project_root, read_csv, read_parquet
 from icgkit.study.identity import dataset_of, read_run
 
 if TYPE_CHECKING:
@@ -183,8 +183,6 @@ class Results:
         (polars.DataFrame, str)
             The frame, empty where the cache has none, and then what is missing and how to make it.
         """
-        import polars as pl
-
         from icgkit.schemas import schema
 
         path = self.folder / f"{name}.parquet"
@@ -194,7 +192,7 @@ class Results:
             if (frame := load_audit(self.dataset)) is not None:
                 return self._placed(frame), ""
         if path.is_file():
-            frame = self._placed(schema(name).check(pl.read_parquet(path)))
+            frame = self._placed(schema(name).check(read_parquet(path)))
             return (frame.filter(judge=self.judge) if "judge" in frame.columns else frame), ""
         missing = f"Cache {self.name} lacks {name}; {self._how(name)}"
         return self._placed(schema(name).frame([])), missing
@@ -218,7 +216,8 @@ class Results:
 
         path = project_root() / "data" / "judge_pairs.csv"
         if path.is_file():
-            rows = pl.read_csv(path).filter(part="held out", judge=self.judge).select("found", "gold")
+            table = read_csv(path, columns=["part", "judge", "found", "gold"])
+            rows = table.filter(part="held out", judge=self.judge).select("found", "gold")
             if rows.height:
                 return rows, ""
         empty = pl.DataFrame(schema={"found": pl.Boolean, "gold": pl.Boolean})

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from icgkit.errors import SchemaError
+from icgkit.files import read_file, read_text
+from icgkit.untrusted import json_value
 
 TOLERANCE = 1e-6
 """Relative: differences below it come from the processor's arithmetic, not from the data."""
@@ -62,10 +65,15 @@ def compare_folders(
             elif ending == ".csv":
                 found += _tables(a, b, tolerance)
             else:
-                stated = [
-                    {k: v for k, v in json.loads(p.read_bytes()).items() if k in _STATED} for p in (a, b)
-                ]
+                stated = [{k: v for k, v in _object(p).items() if k in _STATED} for p in (a, b)]
                 found += [Difference(a.name, *d) for d in _values("", stated[0], stated[1], tolerance)]
+    return found
+
+
+def _object(path: Path) -> dict[str, Any]:
+    found = json_value(read_file(path), path.name)
+    if not isinstance(found, dict):
+        raise SchemaError(f"{path.name}: a result's sidecar", got=type(found).__name__, allowed="an object")
     return found
 
 
@@ -73,8 +81,15 @@ def _there(path: Path) -> str:
     return "there" if path.is_file() else "absent"
 
 
+def _rows(path: Path) -> list[list[str]]:
+    try:
+        return [*csv.reader(read_text(path).splitlines(keepends=True))]
+    except csv.Error as exc:
+        raise SchemaError(f"{path.name}: no CSV: {exc}") from None
+
+
 def _tables(a: Path, b: Path, tolerance: float) -> Iterator[Difference]:
-    old, new = ([*csv.reader(p.read_text(encoding="utf-8").splitlines(keepends=True))] for p in (a, b))
+    old, new = (_rows(p) for p in (a, b))
     if old[:1] != new[:1]:
         was, now = (",".join(t[0]) if t else "" for t in (old, new))
         yield Difference(a.name, "columns", was, now)

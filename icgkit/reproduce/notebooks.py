@@ -17,9 +17,10 @@ from typing import Any
 
 from icgkit.cases.dataset import sha256_of
 from icgkit.errors import CallError, SchemaError, UnknownName
-from icgkit.files import named_folder, project_root
+from icgkit.files import named_folder, project_root, read_file
 from icgkit.reproduce.reached import PACKAGES, Code
 from icgkit.study.identity import dataset_folder
+from icgkit.untrusted import json_value
 
 DOORS = frozenset(("gallery",))
 """Folders of templates that no result depends on."""
@@ -72,10 +73,10 @@ def read_notebook(path: str | Path) -> Notebook:
         `name = literal`: papermill would override a derived value too late or not at all.
     """
     path = Path(path)
-    try:
-        cells = json.loads(path.read_bytes().decode("utf-8-sig"))["cells"]
-    except (ValueError, KeyError, TypeError) as exc:
-        raise SchemaError(f"{path.name}: not a notebook: {exc}") from None
+    found = json_value(read_file(path), path.name)
+    cells = found.get("cells") if isinstance(found, dict) else None
+    if not isinstance(cells, list) or not all(isinstance(c, dict) for c in cells):
+        raise SchemaError(f"{path.name}: not a notebook", allowed="a JSON object with a list of cells")
     tagged = [c for c in cells if c.get("cell_type") == "code" and "parameters" in cell_tags(c)]
     if len(tagged) != 1:
         raise SchemaError(
@@ -95,7 +96,11 @@ def literals(source: str, place: str = "parameters cell") -> dict[str, Any]:
     {'cache': 'offline', 'seed': -1}
     """
     values: dict[str, Any] = {}
-    for statement in ast.parse(source).body:
+    try:
+        statements = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as exc:
+        raise SchemaError(f"{place}: parameters cell is no Python: {str(exc)[:100]}") from None
+    for statement in statements:
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
         try:
             if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Name):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import uuid
 import warnings
 from collections.abc import Iterator, Mapping
@@ -267,7 +268,16 @@ def collect(cache: Cache, ways: Ways, limits: Limits) -> Batches:
                 f"submission {path.name} was cut off before the provider confirmed it",
                 remedy=f"see there whether a batch of {len(stubs) + 1} calls is running, then remove {path}",
             )
-        records = {s["key"]: Record(**s) for s in stubs}
+        try:
+            records = {str(s["key"]): Record(**s) for s in stubs}
+        except (TypeError, KeyError) as exc:
+            raise CallError(f"submission {path} holds a line that is no call: {exc}") from None
+        if not re.fullmatch(r"[\w-]{1,200}", str(last["batch"])):  # it becomes part of an address
+            raise CallError(
+                f"submission {path}: the name of a batch",
+                got=last["batch"],
+                allowed="letters, digits, - and _",
+            )
         ended = _fetch(last, _lane(path, stubs, last, ways))
         if ended is None:
             told.waiting |= set(records)

@@ -27,7 +27,7 @@ from icgkit.calls.request import Prompt, Request, address, record_for, sent_para
 from icgkit.cases.case import Case
 from icgkit.cases.dataset import Dataset
 from icgkit.errors import SchemaError, UnknownName
-from icgkit.files import read_file, read_parquet, write_whole
+from icgkit.files import inside, read_file, read_parquet, write_whole
 from icgkit.judge.nodes import extract_proposals
 from icgkit.prompts.conditions import Condition, build_messages, conditions
 from icgkit.prompts.replies import as_bool
@@ -481,7 +481,8 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 def _folder_rows(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the answers of a folder that was worked through by hand; empty ones are no answers."""
     for place, row in _rows(folder / "answers.csv"):
-        file = folder / str(row.get("condition")) / str(row.get("case_id")) / "answer.md"
+        name = f"{row.get('condition')}/{row.get('case_id')}/answer.md"
+        file = inside(folder, name, error=SchemaError)
         if not row.get("text") and file.is_file():
             row = row | {"text": read_file(file).decode("utf-8-sig", "replace").strip()}
         if row.get("text"):

@@ -27,7 +27,7 @@ from icgkit.cases.dataset import Dataset, load_dataset
 from icgkit.cases.images import MAX_SIDE
 from icgkit.cases.subset import SEED
 from icgkit.errors import IcgError, SchemaError, UnknownName
-from icgkit.files import folder_of, is_path
+from icgkit.files import folder_of, is_path, read_file
 from icgkit.judge.nodes import PARAMS as JUDGE_PARAMS
 from icgkit.study.plan import PAPER, Model, Plan, make_plan
 from icgkit.untrusted import toml_table
@@ -180,7 +180,7 @@ class Study(_Part):
         path = Path(path)
         if not path.is_file():
             raise SchemaError(f"study file {path} not found")
-        data = toml_table(path.read_bytes(), path.name)
+        data = toml_table(read_file(path), path.name)
         data.setdefault("cache", path.stem)
         return cls.of(_paths_from(path.absolute().parent, data), path.name)
 

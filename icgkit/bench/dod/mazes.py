@@ -97,7 +97,7 @@ def small_png(image: Image) -> bytes:
     >>> from icgkit.bench.dod.maze import draw
     >>> image = draw(make_pairs(1)[0].feasible)
     >>> from PIL import Image
-    >>> Image.open(io.BytesIO(small_png(image))).convert("RGB").tobytes() == image.tobytes()
+    >>> Image.open(io.BytesIO(small_png(image)), formats=["PNG"]).convert("RGB").tobytes() == image.tobytes()
     True
     """
     from PIL import Image as images
