@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -159,15 +161,34 @@ def doctor_command(
 
 @contextmanager
 def clear_errors() -> Iterator[None]:
-    """Show errors that icgkit raises on purpose as one line, without a traceback."""
+    """Show errors that icgkit raises on purpose, and those of the system, as one line without a traceback."""
     try:
         yield
+    except (OSError, UnicodeError) as exc:  # a disk, a file, a name; a fault of the program keeps its traceback
+        if os.environ.get("ICGKIT_TRACEBACK") or isinstance(exc, BrokenPipeError):
+            raise
+        typer.secho(f"{type(exc).__name__}: {_of_system(exc)}", fg=typer.colors.RED, err=True)
+        raise typer.Exit(2) from None
     except IcgError as exc:
         typer.secho(f"{type(exc).__name__}: {exc}", fg=typer.colors.RED, err=True)
         raise typer.Exit(2) from None
     except KeyboardInterrupt as exc:
         typer.secho(str(exc) or "interrupted; what was finished is kept", err=True)
         raise typer.Exit(130) from None
+
+
+def _of_system(exc: OSError | UnicodeError) -> str:
+    """Say in plain words what the system refused, and what helps."""
+    place = getattr(exc, "filename", None)
+    what = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
+    remedies = {
+        errno.ENOSPC: "make room on the disk and run the same command again; what is in the cache stays",
+        errno.EDQUOT: "make room within your quota and run the same command again; what is in the cache stays",
+        errno.EROFS: "choose a folder that can be written to",
+        errno.EACCES: "choose a file or folder that you may read and write",
+    }
+    remedy = remedies.get(getattr(exc, "errno", None) or 0, "ICGKIT_TRACEBACK=1 shows where")
+    return str(IcgError(what, got=None if place is None else os.fsdecode(place), remedy=remedy))
 
 
 def _exit(stopped: str | None, failed: bool) -> None:

@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    r"""Return a text with its control characters written out, so that no terminal obeys them.
+
+    Line feeds and tabs stay; marks that turn the direction of writing do not.
+
+    Examples
+    --------
+    >>> print(printable("a\x1b]0;owned\x07.png"))
+    a\x1b]0;owned\x07.png
+    """
+    return _CONTROL.sub(lambda m: m.group().encode("unicode_escape").decode(), text)
 
 
 class IcgError(Exception):
@@ -34,9 +50,11 @@ class IcgError(Exception):
         allowed: str | Iterable[str] | None = None,
         remedy: str | None = None,
     ) -> None:
+        what, remedy = printable(what), remedy and printable(remedy)
         self.what = what
         self.got = got
-        self.allowed = allowed if isinstance(allowed, str) or allowed is None else ", ".join(allowed)
+        told = allowed if isinstance(allowed, str) or allowed is None else ", ".join(allowed)
+        self.allowed = told and printable(told)
         self.remedy = remedy
         parts = [what]
         if got is not None:
