@@ -297,6 +297,23 @@ class Results:
             by_model.setdefault(model, {})[node] = verdict
         return by_model
 
+    def _repr_html_(self) -> str:
+        """Show what the run holds: dataset, models, conditions, judges, verdicts."""
+        from markupsafe import Markup
+
+        rows = (
+            ("Dataset", f"{self.dataset.name} {self.dataset.version}"),
+            ("Models", ", ".join(self.models())),
+            ("Conditions", ", ".join(self.conditions())),
+            ("Judges", ", ".join(self.judges)),
+            ("Verdicts", f"{self.size()}, {self.counts()['missing']:,d} missing"),
+        )
+        cells = Markup("").join(Markup("<br>{}: {}").format(*row) for row in rows)
+        note = Markup("<br><small>{}</small>").format(SIMULATED_NOTE) if self.simulated else ""
+        return str(
+            Markup('<div class="mathjax_ignore">Run <b>{}</b>{}{}</div>').format(self.name, cells, note)
+        )
+
     def save(
         self, id: str, *, part: pl.DataFrame | None = None, n: Any = None, note: Any = None, seed: int | None = None,
         **what: Any,

@@ -69,7 +69,12 @@ class Saved:
     shown: str = field(repr=False)
 
     def _repr_html_(self) -> str:
-        return f'<figure class="mathjax_ignore">{self.shown}<figcaption>{html.escape(self.caption)}</figcaption></figure>'
+        from icgkit.report.tables import TABLE_STYLE
+
+        # A table has its caption above it already.
+        words = "" if "<caption>" in self.shown else f"<figcaption>{html.escape(self.caption)}</figcaption>"
+        style = f"<style>{TABLE_STYLE}</style>"
+        return f'<figure class="mathjax_ignore" style="margin:0">{style}{self.shown}{words}</figure>'
 
 
 class Provenance(NamedTuple):
@@ -266,9 +271,12 @@ def csv_bytes(data: pl.DataFrame, name: str = "data") -> bytes:
 
 
 def _page(id: str, fragment: str) -> str:
+    from icgkit.report.tables import TABLE_STYLE
+
     start, end = TABLE_MARKS
+    style = f"<style>:root{{color-scheme:light dark}}body{{margin:2em}}{TABLE_STYLE}</style>"
     return (
-        f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(id)}</title></head>\n'
+        f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(id)}</title>{style}</head>\n'
         f"<body>\n{start}\n{fragment}\n{end}\n</body>\n</html>\n"
     )
 

@@ -41,6 +41,18 @@ FORMATS = {
 }
 """How the columns that many tables share are formatted."""
 
+TABLE_STYLE = (
+    ".icg-table.icg-table{border-collapse:collapse;table-layout:auto;margin:0;font:13px/1.45 system-ui,sans-serif}"
+    ".icg-table.icg-table caption{text-align:left;max-width:60em;padding-bottom:.4em}"
+    ".icg-table.icg-table th,.icg-table.icg-table td{padding:.2em .7em;font-weight:normal;max-width:34em;"
+    "vertical-align:top;white-space:normal}"
+    ".icg-table.icg-table .right{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
+    ".icg-table.icg-table .left{text-align:left}.icg-table.icg-table th[scope=colgroup]{text-align:center}"
+    ".icg-table.icg-table thead tr:last-child th{border-bottom:1px solid}"
+    ".icg-table.icg-table tfoot td{text-align:left;border-top:1px solid;font-size:90%;max-width:60em}"
+)
+"""Rules of a table outside the gallery; each class twice, so that JupyterLab's own rules do not win."""
+
 
 class Col(NamedTuple):
     """How one column is shown."""
@@ -108,14 +120,7 @@ class Table:
         return replace(self, notes=(*self.notes, *(n for n in notes if n)))
 
     def _repr_html_(self) -> str:
-        style = (
-            "<style>.icg-table{border-collapse:collapse}.icg-table caption{text-align:left;max-width:60em;"
-            "padding-bottom:.4em}.icg-table th,.icg-table td{padding:.2em .7em;font-weight:normal}"
-            ".icg-table .right{text-align:right;font-variant-numeric:tabular-nums}.icg-table .left{text-align:left}"
-            ".icg-table thead tr:last-child th{border-bottom:1px solid}.icg-table tfoot td{text-align:left;"
-            "border-top:1px solid;font-size:90%;max-width:60em}</style>"
-        )
-        return style + self.to_html()
+        return f"<style>{TABLE_STYLE}</style>{self.to_html()}"
 
 
 def format_value(value: Any, spec: str = "") -> str:

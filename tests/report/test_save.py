@@ -163,3 +163,11 @@ def test_n_stands_below_a_figure(tmp_path: Path) -> None:
         out=tmp_path,
     )
     assert ">n = 1,234 cases</text>" in (tmp_path / "F9.svg").read_text()
+
+
+def test_a_saved_table_has_its_style_and_says_its_caption_once(tmp_path: Path) -> None:
+    table = ig.tables.typeset(DATA, id="F9", caption="Of the table.")
+    shown = ig.save("F9", data=DATA, table=table, run=ig.Provenance("d", 1), out=tmp_path)._repr_html_()
+    assert "table-layout:auto" in shown
+    assert shown.count("Of the table.") == 1
+    assert "table-layout:auto" in (tmp_path / "F9.html").read_text()

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import polars as pl
 import pytest
 from PIL import ImageChops, ImageDraw
 from pylatexenc.latexwalker import LatexWalker
 
+import icgkit as ig
 from icgkit.errors import SchemaError
 from icgkit.report.tables import best_of, format_value, interval, intervals, tex_escape, typeset
 
@@ -105,3 +107,19 @@ def test_prices_are_no_formulas_in_a_host_that_sets_formulas() -> None:
     frame = pl.DataFrame({"model": ["$100"], "text": ["so that $50 becomes $70"]})
     html = typeset(frame, id="T9", caption="$1 and $2").to_html()
     assert "mathjax_ignore" in ET.fromstring(html).get("class", "").split()
+
+
+def test_rules_of_displays_outweigh_the_hosts() -> None:
+    """JupyterLab styles `.jp-RenderedHTMLCommon td`: one class and one element; every rule of ours has two classes."""
+    from icgkit.report.tables import TABLE_STYLE
+
+    display = Path(ig.__file__).parent / "templates" / "display" / "style.css"
+    for css, name in (
+        (TABLE_STYLE, ".icg-table.icg-table"),
+        (display.read_text(encoding="utf-8"), ".icg.icg"),
+    ):
+        selectors = re.findall(r"([^{}]+)\{[^{}]*\}", css)
+        assert len(selectors) > 5
+        for selector in selectors:
+            assert all(part.strip().startswith(name) for part in selector.split(",")), selector
+        assert "table-layout:auto" in css

@@ -53,11 +53,17 @@ def draw_trade(board: pl.DataFrame, ax: Axes, *, reminder: str, named: Sequence[
             row["model"], (row["D"], row["E"]), (-9 if right else 9, 5), textcoords="offset points", fontsize=7,
             ha="right" if right else "left", va="bottom",
         )  # fmt: skip
-    ax.set(xlim=(-2, 102), ylim=(-2, 102), xlabel="D (%)", ylabel="E (%)")
+    ax.set(
+        xlim=(-2, 102),
+        ylim=(-2, 102),
+        xlabel="D: infeasible requests refused (%)",
+        ylabel="E: feasible requests edited right (%)",
+    )
     ax.set_title("with reminder" if reminder == "yes" else "without reminder")
     ax.grid(color=GRID, lw=0.7)
     ax.set_axisbelow(True)
-    ax.legend(fontsize=7, frameon=False, loc="center", bbox_to_anchor=(0.5, 0.74))
+    if reminder == "no":
+        ax.legend(fontsize=7.5, frameon=False, loc="lower left", bbox_to_anchor=(-0.02, 1.06), ncols=2)
     return ax
 
 
@@ -128,4 +134,4 @@ def draw_tolerance(found: pl.DataFrame, axes: Sequence[Axes]) -> None:
         ax.set(xlabel=f"{name} (weakest change on the left)", ylim=(-0.03, 1.03), ylabel="share (0 to 1)")
         ax.grid(color=GRID, lw=0.7)
         ax.set_axisbelow(True)
-    axes[0].legend(frameon=False, fontsize=8, loc="center left")
+    axes[0].legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=4)

@@ -271,6 +271,7 @@ def draw_sheet(tasks: Sequence[DrawnTask]) -> Figure:
             for ax, edit in zip(row, EDIT_LABELS, strict=True):
                 ax.imshow(task.pictures[edit])
                 ax.set(xticks=[], yticks=[])
+                ax.spines[:].set_visible(False)
                 if place == 0:
                     ax.set_title(EDIT_LABELS[edit], size=8)
                 if edit != "original":

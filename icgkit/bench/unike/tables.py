@@ -271,16 +271,23 @@ def draw_stages_and_retention(outcomes: pl.DataFrame, curve: pl.DataFrame) -> Fi
             if low is not None:
                 left.plot([at, at], [low, high], color=color, alpha=0.5)
     left.set(xticks=sorted(part["stage"].unique()), xlabel="Stage", ylabel="Right (percent)", ylim=(0, 103))
-    left.legend(frameon=False, fontsize=8)
+    left.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3)
     fig.suptitle(f"{TOY[0].upper()}{TOY[1:]}: no result of a model", size=9)
     for k, (name, rows) in enumerate(curve.group_by("editor", maintain_order=True)):
         right.plot(
-            rows["share"], rows["rho"], ("-", "--", ":")[k % 3], color=COLORS[k + 3], label=str(name[0])
+            rows["share"],
+            rows["rho"],
+            ("-", "--", ":")[k % 3],
+            color=COLORS[k + 3],
+            label=str(name[0]),
+            lw=3.4 - k,
         )
     line = curve["share"].max()
     right.plot([0, line], [0, line], color=INK, lw=0.8, label="k / n")
     right.set(xlabel="k / n", ylabel="Share of the edit kept, \u03c1(k)", xlim=(0, None), ylim=(0, None))
-    right.legend(frameon=False, fontsize=8)
+    right.legend(
+        frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(-0.1, 1.0), ncols=4, handlelength=1.4
+    )
     for ax in (left, right):
         ax.grid(color=GRID, lw=0.6)
         ax.set_axisbelow(True)
