@@ -119,7 +119,7 @@ def test_comments_outside_and_docstrings_do_not_count_but_constants_do(
         path.write_text(was)
 
 
-@pytest.mark.parametrize("name", ["F1_case_graph", "ST9_gee", "S_indirectness"])
+@pytest.mark.parametrize("name", ["F1_case_graph", "ST9_gee", "S_indirectness", "B_draw_or_decline"])
 def test_what_really_runs_was_reached(tmp_path: Path, name: str) -> None:
     notebook = next(n for n in SHELF if n.name == name)
     words = ["n_resamples=20"] if "n_resamples" in notebook.parameters else []

@@ -1,4 +1,4 @@
-"""Run a notebook's cells in this process and write down every function of the package that ran.
+"""Run a notebook's cells in this process and write down every function of the packages that ran.
 
 Called with a notebook, a folder for its results and a file for the list; further words are name=value.
 What modules do while they are imported is left out: it is the import that counts there.
@@ -14,7 +14,8 @@ from typing import Any
 
 from icgkit.reproduce.notebooks import cell_source, cell_tags, parse_parameters, read_notebook
 
-PACKAGE = str(Path(sys.modules["icgkit"].__file__ or "").parent) + "/"
+ROOT = str(Path(sys.modules["icgkit"].__file__ or "").parents[1]) + "/"
+PACKAGES = tuple(f"{ROOT}{name}/" for name in ("icgkit", "icgforge"))
 
 
 def main(path: str, out: str, target: str, *pairs: str) -> None:
@@ -24,7 +25,7 @@ def main(path: str, out: str, target: str, *pairs: str) -> None:
     def watch(frame: FrameType, event: str, arg: Any) -> None:
         nonlocal importing
         code = frame.f_code
-        if event in ("call", "return") and code.co_filename.startswith(PACKAGE):
+        if event in ("call", "return") and code.co_filename.startswith(PACKAGES):
             if code.co_name == "<module>":
                 importing += 1 if event == "call" else -1
             elif event == "call" and not importing:
@@ -42,8 +43,8 @@ def main(path: str, out: str, target: str, *pairs: str) -> None:
     sys.setprofile(None)
     names = []
     for code in seen:
-        module = code.co_filename.removeprefix(PACKAGE).removesuffix(".py").replace("/", ".")
-        module = ".".join(["icgkit", module]).removesuffix(".__init__")
+        module = code.co_filename.removeprefix(ROOT).removesuffix(".py").replace("/", ".")
+        module = module.removesuffix(".__init__")
         names.append(f"{module}:{code.co_qualname.split('.<locals>')[0]}")
     Path(target).write_text(json.dumps(sorted(set(names))))
 
