@@ -253,6 +253,7 @@ def whole_openai(url: str, paths: list[Path]) -> float:
                 )
                 return reply.model_dump()
 
+            await ask(file_messages(paths[0], 0))
             return await whole_flood(paths, ask)
 
     return asyncio.run(go())
@@ -324,7 +325,10 @@ def whole(url: str, paths: list[Path]) -> float:
     load_litellm()
     dataset = Dataset("stub", "1", "", "", paths[0].parent, tuple(make_cases(paths, len(paths))))
     params = {"temperature": 0, "max_tokens": 4096, "api_base": url}
+    limits = Limits(concurrency=FLIGHT)
     with tempfile.TemporaryDirectory() as folder:
+        one = Dataset("warm", "1", "", "", paths[0].parent, tuple(make_cases(paths, 1)))
+        elicit(one, ["direct"], ["openai/stub"], cache=Cache(folder + "/w"), params=params, limits=limits, progress=False)  # fmt: skip
         clock = Clock()
         frame = elicit(
             dataset,
@@ -332,7 +336,7 @@ def whole(url: str, paths: list[Path]) -> float:
             ["openai/stub"],
             cache=Cache(folder + "/c"),
             params=params,
-            limits=Limits(concurrency=FLIGHT),
+            limits=limits,
             progress=False,
         )
         seconds = clock.stop()
@@ -402,20 +406,26 @@ def start_stub(delay: float) -> tuple[subprocess.Popen, str]:
     return server, f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
 
 
-def speed(inspect_python: str | None, repeats: int, calls: int) -> None:
+def speed(
+    inspect_python: str | None, repeats: int, calls: int, only: str = "", delays: str = "0.2,0"
+) -> None:
+    ways = [name for name in WAYS if only in name]
     with tempfile.TemporaryDirectory() as folder:
         paths = make_images(Path(folder), calls)
         size = sum(p.stat().st_size for p in paths) / len(paths)
         print(f"{calls} calls, {FLIGHT} in flight, image {size / 1e3:.0f} KB, best of {repeats}", flush=True)
-        for delay in (0.2, 0.0):
+        for delay in map(float, delays.split(",")):
             server, url = start_stub(delay)
             waves = -(-calls // FLIGHT)
             ideal = calls / (waves * delay) if delay else None
             best: dict[str, tuple[float, float]] = {}
             print(f"\nserver latency {delay * 1e3:.0f} ms" + (f", ideal {ideal:.0f}/s" if ideal else ""))
             try:
-                for name in WAYS:
-                    tries = [in_process(name, url, Path(folder), calls) for _ in range(repeats)]
+                tried: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+                for _ in range(repeats):  # interleaved: a busy minute strikes all alike
+                    for name in ways:
+                        tried[name].append(in_process(name, url, Path(folder), calls))
+                for name, tries in tried.items():
                     best[name] = (calls / min(t[0] for t in tries), min(t[1] for t in tries) / calls * 1e3)
                     share = f"  {best[name][0] / ideal:6.1%} of the ideal" if ideal else ""
                     print(
@@ -428,6 +438,14 @@ def speed(inspect_python: str | None, repeats: int, calls: int) -> None:
             finally:
                 server.terminate()
                 server.wait()
+            for name in ("litellm, whole", "AsyncOpenAI, whole"):
+                if name in best and "icgkit, whole" in best:
+                    (ours_, work), (theirs, their_work) = best["icgkit, whole"], best[name]
+                    print(
+                        f"  icgkit is {ours_ / theirs:.2f} x {name} by the clock, {their_work / work:.2f} x by work"
+                    )
+            if "icgkit" not in best or "litellm.acompletion" not in best:
+                continue
             rate, work = best["icgkit"]
             for name in ("litellm.acompletion", "Inspect"):
                 if name in best:
@@ -533,6 +551,8 @@ def main() -> None:
     parser.add_argument("--url")
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--inspect")
+    parser.add_argument("--only", default="", help="only ways whose name holds this, such as whole")
+    parser.add_argument("--delays", default="0.2,0", help="seconds of the stub's answers")
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--calls", type=int, default=CALLS)
     parser.add_argument("--peak", type=int)
@@ -553,7 +573,7 @@ def main() -> None:
             if wanted:
                 work()
     else:
-        speed(args.inspect, args.repeats, args.calls)
+        speed(args.inspect, args.repeats, args.calls, args.only, args.delays)
 
 
 if __name__ == "__main__":

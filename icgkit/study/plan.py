@@ -405,6 +405,8 @@ def run_plan(
 
     wanted = frozenset(redo)
     slots: set[tuple[str | None, ...]] = set()
+    undecoded: dict[str, Case] = {}
+    """Cases whose image is decoded beside the calls, and waited for before it is sent."""
     if cache.mode == "record":
         todo = survey(plan, cache, wanted)
         if not todo.missing and not todo.relabels:
@@ -418,7 +420,8 @@ def run_plan(
                 reasons=todo.reasons,
             )
         if todo.missing:
-            check_all(case for case in plan.dataset if case.id in todo.missing_cases)
+            undecoded = {case.id: case for case in plan.dataset if case.id in todo.missing_cases}
+            check_all(undecoded.values(), wait=False)
         routes = check_models([*todo.examples.values(), *map(address, plan.behind)])
         limits = limits or Limits()
         asked = [*(model for model, _ in todo.examples), *(request.model for request in plan.behind)]
@@ -435,6 +438,9 @@ def run_plan(
         for model in plan.models:
             if provider_of(model.name) == provider:
                 for _, request in requests(plan, model):
+                    case = undecoded.pop(str(request.tags.get("case_id")), None)
+                    if case is not None:
+                        check_all([case])
                     yield number, request
                     number += 1
 

@@ -179,6 +179,24 @@ def test_batch_is_submitted_closed_and_collected_later(server, tmp_path) -> None
     assert not list((tmp_path / "run" / "batches").glob("*"))
 
 
+def test_an_image_that_is_broken_inside_is_never_sent(server, tmp_path) -> None:
+    """Its file begins and ends well: only decoding finds it, which goes on beside the calls."""
+    images = tmp_path / "data" / "cases" / "small" / "images"
+    data = bytearray((images / "3.png").read_bytes())
+    at = data.index(b"IDAT") + 6
+    data[at : at + 8] = b"\xff" * 8
+    (images / "3.png").write_bytes(data)
+    asked = study(server, tmp_path, models=["openai/a"], conditions=["direct"])
+
+    def sent() -> int:
+        return sum(n for prompt, n in server.seen.items() if "Edit 3." in prompt)
+
+    before = sent()
+    with pytest.raises(ImageError, match="c3"):
+        study_run.run(asked, progress=False)
+    assert sent() == before
+
+
 def test_a_batch_keeps_to_the_budget_and_says_why_calls_failed(server, tmp_path) -> None:
     """Room is held for two of four; one of them fails at the provider, and is not paid."""
     cases = tmp_path / "data" / "cases" / "small" / "cases.jsonl"
