@@ -512,8 +512,9 @@ def images() -> None:
 
 def replay(n: int = 29_000) -> None:
     from icgkit.calls.cache import Cache
+    from icgkit.calls.recorded import load_responses
     from icgkit.calls.request import address, record_for
-    from icgkit.cases.dataset import Dataset, load_responses
+    from icgkit.cases.dataset import Dataset
     from icgkit.study.plan import make_plan, requests, run_plan
 
     with tempfile.TemporaryDirectory() as folder:

@@ -10,9 +10,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
-
 _WHERE = {
+    "__version__": "files",
     "Case": "cases.case",
     "Constraint": "cases.case",
     "Edge": "cases.case",
@@ -21,14 +20,14 @@ _WHERE = {
     "Dataset": "cases.dataset",
     "load_dataset": "cases.dataset",
     "load_published": "cases.dataset",
-    "load_judgments": "cases.dataset",
+    "load_judgments": "calls.recorded",
     "judge_recall": "judge.nodes",
     "judge_precision": "judge.nodes",
     "judge_plan": "judge.nodes",
     "run": "study.run",
     "Study": "study.file",
     "Cache": "calls.cache",
-    "load_responses": "cases.dataset",
+    "load_responses": "calls.recorded",
     "conditions": "prompts.conditions",
     "build_messages": "prompts.conditions",
     "read_cases": "cases.dataset",
@@ -58,22 +57,23 @@ _MODULES = {
     "bench": "bench",
 }
 
-__all__ = [*_WHERE, *_MODULES, "__version__"]
+__all__ = [*_WHERE, *_MODULES]
 
 if TYPE_CHECKING:
     from icgkit.calls.cache import Cache as Cache
+    from icgkit.calls.recorded import load_judgments as load_judgments
+    from icgkit.calls.recorded import load_responses as load_responses
     from icgkit.cases.case import Case as Case
     from icgkit.cases.case import Constraint as Constraint
     from icgkit.cases.case import Edge as Edge
     from icgkit.cases.case import Target as Target
     from icgkit.cases.dataset import Dataset as Dataset
     from icgkit.cases.dataset import load_dataset as load_dataset
-    from icgkit.cases.dataset import load_judgments as load_judgments
     from icgkit.cases.dataset import load_published as load_published
-    from icgkit.cases.dataset import load_responses as load_responses
     from icgkit.cases.dataset import read_cases as read_cases
     from icgkit.cases.dataset import write_cases as write_cases
     from icgkit.cases.show import CaseView as CaseView
+    from icgkit.files import __version__ as __version__
     from icgkit.judge.nodes import judge_plan as judge_plan
     from icgkit.judge.nodes import judge_precision as judge_precision
     from icgkit.judge.nodes import judge_recall as judge_recall

@@ -249,9 +249,9 @@ def import_verdicts_command(
     templates: _TEMPLATES = None,
 ) -> None:
     """Put verdicts of judges or people into a cache that holds the judged answers."""
+    from icgkit.calls.recorded import dataset_of
     from icgkit.files import named_folder
     from icgkit.study.exchange import import_verdicts
-    from icgkit.study.identity import dataset_of
 
     with clear_errors():
         folder = named_folder("cache", cache)

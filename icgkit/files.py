@@ -16,6 +16,7 @@ from icgkit.errors import IcgError, ImageError, SchemaError, UnknownName
 if TYPE_CHECKING:
     import polars as pl
 
+__version__ = "0.1.0"
 MAX_BYTES = 1 << 28
 """Largest file that is read at once unless a caller says otherwise: 256 MiB."""
 MAX_TABLE_BYTES = 1 << 32

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from icgkit.cases.case import Case
 from icgkit.errors import ImageError, SchemaError, UnknownName
-from icgkit.files import inside, named_folder, project_root, read_csv, read_file, read_parquet, read_text
+from icgkit.files import inside, named_folder, project_root, read_csv, read_file, read_text
 from icgkit.schemas import schema
 from icgkit.untrusted import toml_table
 
@@ -245,71 +244,6 @@ def _image_roots(folder: Path, meta: dict[str, Any]) -> tuple[tuple[Path, ...], 
             allowed="a folder below it",
             remedy=f"set {variable}=<folder> if the images lie elsewhere",
         ) from exc
-
-
-def load_responses(
-    cache: str | Path, *, kind: str = "elicit", stage: str | None = None, dataset: str | None = None
-) -> pl.DataFrame:
-    """Read recorded responses from a cache folder (schema `responses`).
-
-    Parameters
-    ----------
-    cache : str or path
-        Name below `data/cache/`, or a folder.
-    kind, stage, dataset : str, optional
-        Which records: `elicit` for responses, `stage` or `judge` for others, with the name of the
-        stage; all datasets unless one is named.
-
-    Returns
-    -------
-    polars.DataFrame
-        One row a call. Where a case was asked again with other words or parameters, the latest
-        record counts.
-    """
-    import polars as pl
-
-    from icgkit.calls.cache import Cache
-
-    frame = Cache(named_folder("cache", cache), mode="replay").frame().filter(pl.col("kind") == kind)
-    if stage is not None:
-        frame = frame.filter(pl.col("stage") == stage)
-    if dataset is not None:
-        frame = frame.filter(pl.col("dataset") == dataset)
-    wanted = schema("responses")
-    latest = by_label(frame).sort("created", nulls_last=False, maintain_order=True)
-    kept = latest.unique(wanted.key, keep="last", maintain_order=True).sort(wanted.key)
-    return wanted.check(kept.select(list(wanted.columns)))
-
-
-def by_label(calls: pl.DataFrame) -> pl.DataFrame:
-    """Return recorded calls with the model's label, where it has one, as its name."""
-    import polars as pl
-
-    return calls.with_columns(model=pl.coalesce("label", "model"))
-
-
-def load_judgments(cache: str | Path) -> pl.DataFrame:
-    """Read the verdicts of all recall judges from a cache folder (schema `judgments`).
-
-    Parameters
-    ----------
-    cache : str or path
-        Name below `data/cache/`, or a folder.
-
-    Raises
-    ------
-    UnknownName
-        If there is no such cache.
-    SchemaError
-        If nothing in it has been judged yet, or the file has another form.
-    """
-    path = named_folder("cache", cache) / "judgments.parquet"
-    if not path.is_file():
-        raise SchemaError(
-            f"cache {Path(cache).name} holds no judgments",
-            remedy=f"make them with: {shlex.join(['icgkit', 'judge', '--cache', str(cache)])}",
-        )
-    return schema("judgments").check(read_parquet(path))
 
 
 def load_published(name: str = "icg") -> pl.DataFrame:

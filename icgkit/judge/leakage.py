@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from icgkit.calls.cache import Cache
 from icgkit.calls.engine import complete_many
 from icgkit.calls.limits import Limits
+from icgkit.calls.models import Model
 from icgkit.calls.request import Request
 from icgkit.cases.case import Case, Constraint
 from icgkit.cases.dataset import Dataset
@@ -16,7 +17,6 @@ from icgkit.judge.nodes import as_model, judge_name
 from icgkit.prompts.conditions import Condition, build_messages, judge_prompts
 from icgkit.prompts.replies import read_json
 from icgkit.schemas import schema
-from icgkit.study.plan import Model
 from icgkit.taxonomy import SUBTYPES
 
 if TYPE_CHECKING:

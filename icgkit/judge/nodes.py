@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from icgkit.calls.cache import Cache, Record
 from icgkit.calls.engine import call_many
 from icgkit.calls.limits import Limits
+from icgkit.calls.models import Model
 from icgkit.calls.request import Request, merged
 from icgkit.cases.case import Case, Constraint
 from icgkit.cases.dataset import Dataset
@@ -23,7 +24,6 @@ from icgkit.errors import SchemaError, UnknownName
 from icgkit.prompts.conditions import Condition, build_messages, judge_prompts
 from icgkit.prompts.replies import read_proposals, read_verdicts, strip_thinking
 from icgkit.schemas import schema
-from icgkit.study.plan import Model
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,1 +1,1 @@
-"""."""
+"""Prompts: templates become messages, replies become values."""

@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from icgkit.calls.recorded import dataset_of, read_run
 from icgkit.cases.dataset import Dataset
 from icgkit.errors import UnknownName
 from icgkit.files import named_folder, project_root, read_csv, read_parquet
-from icgkit.study.identity import dataset_of, read_run
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,7 +78,7 @@ class Results:
     @cached_property
     def responses(self) -> pl.DataFrame:
         """Every response (schema `responses`)."""
-        from icgkit.cases.dataset import load_responses
+        from icgkit.calls.recorded import load_responses
 
         return load_responses(self.folder)
 
@@ -87,7 +87,7 @@ class Results:
         """Judgments of all judges with category, subtype and indirectness of the node, source, template, image of the case."""
         import polars as pl
 
-        from icgkit.cases.dataset import load_judgments
+        from icgkit.calls.recorded import load_judgments
 
         frame = load_judgments(self.folder)
         if "subtype" in frame.columns:

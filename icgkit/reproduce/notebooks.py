@@ -15,11 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from icgkit.calls.recorded import dataset_folder
 from icgkit.cases.dataset import sha256_of
 from icgkit.errors import CallError, SchemaError, UnknownName
 from icgkit.files import named_folder, project_root, read_file
 from icgkit.reproduce.reached import PACKAGES, Code
-from icgkit.study.identity import dataset_folder
 from icgkit.untrusted import json_value
 
 DOORS = frozenset(("gallery",))

@@ -1,1 +1,1 @@
-"""."""
+"""Simulation: studies drawn from assumed effects, and how many cases a study needs."""

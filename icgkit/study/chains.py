@@ -19,7 +19,8 @@ from icgkit.prompts.conditions import Condition, bullet_list
 from icgkit.prompts.replies import read_json, read_proposals, strip_thinking
 
 if TYPE_CHECKING:
-    from icgkit.study.plan import Model, Plan
+    from icgkit.calls.models import Model
+    from icgkit.study.plan import Plan
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from icgkit.calls.cache import Cache, pending
 from icgkit.calls.ledger import Reasons
 from icgkit.calls.prices import Price, most_output, price_of, tokens_in
+from icgkit.calls.recorded import by_label
 from icgkit.calls.request import REDO, Addressed, Request
-from icgkit.cases.dataset import by_label
 from icgkit.cases.images import check_ahead, check_all
 from icgkit.errors import ImageError
 from icgkit.study.plan import Plan, Step, first_calls, walk

@@ -22,6 +22,7 @@ from typing import Any
 import polars as pl
 
 from icgkit.calls.cache import Cache
+from icgkit.calls.models import PAPER
 from icgkit.calls.reply import read_reply
 from icgkit.calls.request import Prompt, Request, address, record_for, sent_params
 from icgkit.cases.case import Case
@@ -34,7 +35,6 @@ from icgkit.prompts.replies import as_bool
 from icgkit.schemas import schema
 from icgkit.study.identity import note_import
 from icgkit.study.judging import merge_verdicts
-from icgkit.study.plan import PAPER
 from icgkit.untrusted import json_value
 
 ELSEWHERE = "made-elsewhere"
@@ -355,7 +355,7 @@ def import_verdicts(
         A row is not taken if there is no such answer, node or proposal in the cache, a mark is
         neither true nor false, or its key stands twice.
     """
-    from icgkit import load_responses
+    from icgkit.calls.recorded import load_responses
 
     folder = Path(cache)
     rows = list(_rows(Path(path)))

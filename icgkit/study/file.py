@@ -20,6 +20,7 @@ from pydantic import (
 from icgkit.calls.cache import Cache, Mode
 from icgkit.calls.keys import load_litellm
 from icgkit.calls.limits import LIMITS, Limits
+from icgkit.calls.models import PAPER, Model
 from icgkit.calls.prices import Price
 from icgkit.calls.request import merged, provider_of
 from icgkit.cases import subset as sampling
@@ -29,7 +30,7 @@ from icgkit.cases.subset import SEED
 from icgkit.errors import IcgError, SchemaError, UnknownName
 from icgkit.files import folder_of, is_path, read_file
 from icgkit.judge.nodes import PARAMS as JUDGE_PARAMS
-from icgkit.study.plan import PAPER, Model, Plan, make_plan
+from icgkit.study.plan import Plan, make_plan
 from icgkit.untrusted import toml_table
 
 LEAST_PRICE = 0.001

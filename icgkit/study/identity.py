@@ -7,142 +7,39 @@ has the hash of each case. What was asked one way is not silently mixed with wha
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icgkit.calls.keys import mask_keys
+from icgkit.calls.models import Model
+from icgkit.calls.recorded import (
+    CASES,
+    RUN,
+    case_hashes,
+    cases_sha256,
+    check_cases,
+    differing,
+    read_hashes,
+    read_run,
+    table_of,
+)
 from icgkit.calls.request import sent_params
 from icgkit.cases.dataset import Dataset, load_dataset
-from icgkit.errors import SchemaError, UnknownName
-from icgkit.files import folder_of, project_root, read_file, read_parquet, write_whole
+from icgkit.errors import SchemaError
+from icgkit.files import __version__, project_root, read_file, read_parquet, write_whole
 from icgkit.judge.nodes import TEMPLATES, judge_name
 from icgkit.prompts.conditions import judge_prompts
-from icgkit.study.plan import Model, Plan
-from icgkit.untrusted import json_value, toml_table
+from icgkit.study.plan import Plan
+from icgkit.untrusted import toml_table
 
 if TYPE_CHECKING:
     from icgkit.study.file import Study
 
-RUN, CASES = "run.toml", "cases.json"
 VERDICTS = ("judgments", "precision", "plan", "adversarial", "leakage")
 """Frames that are made from recorded calls and the cases' nodes."""
 _STAGES = {"adversarial": "adversarial_node", "ocr_assisted": "ocr_transcript", "discover_verify": "verify"}
-
-
-def case_hashes(dataset: Dataset) -> dict[str, str]:
-    """Return a hash of every case as it is written (16 hex digits), by id."""
-    return {c.id: hashlib.sha256(c.to_json().encode()).hexdigest()[:16] for c in dataset}
-
-
-def cases_sha256(hashes: Mapping[str, str]) -> str:
-    """Return the hash of a dataset's cases, whatever their order (32 hex digits)."""
-    text = "\n".join(f"{h} {name}" for name, h in sorted(hashes.items()))
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def read_run(folder: Path) -> dict[str, Any]:
-    """Return the content of a cache's run.toml, nothing if it has none."""
-    path = folder / RUN
-    return toml_table(read_file(path), str(path)) if path.is_file() else {}
-
-
-def _read_hashes(folder: Path) -> dict[str, dict[str, str]]:
-    path = folder / CASES
-    if not path.is_file():
-        return {}
-    found = json_value(read_file(path).decode("utf-8", "replace"), str(path))
-    if not isinstance(found, dict):
-        raise SchemaError(f"{path}: not an object")
-    return {str(k): {str(i): str(h) for i, h in v.items()} for k, v in found.items() if isinstance(v, dict)}
-
-
-def _table(meta: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Return a table of run.toml, empty where it has none (older versions) or something else there."""
-    found: Any = meta
-    for name in names:
-        found = found.get(name) if isinstance(found, Mapping) else None
-    return dict(found) if isinstance(found, Mapping) else {}
-
-
-def dataset_folder(folder: Path, meta: Mapping[str, Any] | None = None) -> Path | None:
-    """Return where a cache's dataset lies, by what run.toml says; None if it says nothing or it is gone."""
-    meta = read_run(folder) if meta is None else meta
-    name = meta.get("dataset")
-    if not isinstance(name, str) or not name:
-        return None
-    known = _table(meta, "datasets", name).get("folder")
-    places = []
-    if isinstance(known, str) and known:
-        places = [folder_of("cases", known, folder)]
-    places.append(folder_of("cases", name))
-    return next((p for p in places if p.is_dir()), None)
-
-
-def dataset_of(folder: Path, given: str | Path = "") -> Dataset:
-    """Load the dataset that a cache was made with, or the given one if its cases are the same.
-
-    Raises
-    ------
-    SchemaError
-        If run.toml names none, or the cases are others than those that were asked about.
-    UnknownName
-        If it is not there any more.
-    """
-    meta = read_run(folder)
-    if given:
-        data = load_dataset(given)
-    else:
-        place = dataset_folder(folder, meta)
-        if place is None and not meta.get("dataset"):
-            raise SchemaError(f"{folder / RUN} names no dataset", remedy="say which with --dataset")
-        if place is None:
-            known = _table(meta, "datasets", str(meta["dataset"])).get("folder")
-            base = project_root() / "data" / "cases"
-            raise UnknownName(
-                f"cache {folder.name} was made with dataset {meta['dataset']!r}"
-                + (f" in {known}" if known else "") + ", which is not there",
-                allowed=[p.name for p in sorted(base.glob("*")) if p.is_dir()],
-                remedy="say where it is now: --dataset FOLDER (for reproduce: --param dataset=FOLDER)",
-            )  # fmt: skip
-        data = load_dataset(place)
-    check_cases(folder, data, meta)
-    return data
-
-
-def differing(folder: Path, dataset: Dataset) -> tuple[list[str], list[str]]:
-    """Return the ids of cases that have changed since they were asked about, and of those that are gone."""
-    then, now = _read_hashes(folder).get(dataset.name, {}), case_hashes(dataset)
-    return [i for i, h in then.items() if i in now and now[i] != h], [i for i in then if i not in now]
-
-
-def check_cases(folder: Path, dataset: Dataset, meta: Mapping[str, Any] | None = None) -> None:
-    """Refuse a dataset whose cases are others than those that a cache was made with; further ones are fine.
-
-    Raises
-    ------
-    SchemaError
-        Naming the cases, with three ways to go on.
-    """
-    meta = read_run(folder) if meta is None else meta
-    known = _table(meta, "datasets", dataset.name)
-    if not known or known.get("cases_sha256") == cases_sha256(case_hashes(dataset)):
-        return
-    changed, gone = differing(folder, dataset)
-    if not changed and not gone:
-        return
-    shown = ", ".join([*changed, *gone][:5]) + (", ..." if len(changed) + len(gone) > 5 else "")
-    where = dataset.folder or dataset.name
-    raise SchemaError(
-        f"cache {folder.name} was made with other cases of dataset {dataset.name!r}: {len(changed)} differ and "
-        f"{len(gone)} are gone ({shown}); they were read from {known.get('folder')}",
-        remedy="use the cases as they were (--dataset), or another cache (--cache); or, if the answers hold for "
-        f"the cases as they are now: icgkit judge --cache {shlex.quote(str(folder))} --dataset {shlex.quote(str(where))} --accept-cases, which "
-        "judges them anew and drops verdicts on the old ones",
-    )
 
 
 def accept_cases(folder: Path, dataset: Dataset) -> list[str]:
@@ -166,11 +63,11 @@ def accept_cases(folder: Path, dataset: Dataset) -> list[str]:
                 out = io.BytesIO()
                 kept.write_parquet(out, compression="zstd", statistics=False)
                 write_whole(path, out.getvalue())
-    hashes = _read_hashes(folder)
+    hashes = read_hashes(folder)
     hashes[dataset.name] = case_hashes(dataset)
     meta = read_run(folder)
     meta.setdefault("dataset", dataset.name)
-    meta["datasets"] = {**_table(meta, "datasets"), dataset.name: _dataset_row(dataset)}
+    meta["datasets"] = {**table_of(meta, "datasets"), dataset.name: _dataset_row(dataset)}
     _write(folder, meta, hashes)
     return old
 
@@ -231,8 +128,6 @@ def describe(study: Study, plan: Plan, folder: Path) -> tuple[dict[str, Any], di
         If a case, the words of a condition, the settings of a model or of a judge are others than
         those that the cache was made with, under the same name.
     """
-    from icgkit import __version__
-
     meta = read_run(folder)
     whole = load_dataset(study.dataset)
     check_cases(folder, whole, meta)
@@ -240,7 +135,7 @@ def describe(study: Study, plan: Plan, folder: Path) -> tuple[dict[str, Any], di
     for c in plan.conditions:
         if (stage := _STAGES.get(c.id)) in plan.stages:
             prompts[f"{c.id}/{stage}"] = plan.stages[str(stage)].sha256
-    before = _table(meta, "prompts")
+    before = table_of(meta, "prompts")
     for name, digest in prompts.items():
         if before.get(name, digest) != digest:
             raise SchemaError(
@@ -252,8 +147,8 @@ def describe(study: Study, plan: Plan, folder: Path) -> tuple[dict[str, Any], di
     judges: dict[str, dict[str, Any]] = {}
     for entry in study.judges:
         judges |= _judged(entry.model(), entry.kinds, study.templates)
-    asked = _with(_table(meta, "asked"), models, "model")
-    judged = _with(_table(meta, "judged"), judges, "judge")
+    asked = _with(table_of(meta, "asked"), models, "model")
+    judged = _with(table_of(meta, "judged"), judges, "judge")
     merged = meta | {
         "dataset": whole.name,
         "simulated": bool(meta.get("simulated", False)),
@@ -262,12 +157,12 @@ def describe(study: Study, plan: Plan, folder: Path) -> tuple[dict[str, Any], di
         "samples": max(study.samples, meta["samples"] if isinstance(meta.get("samples"), int) else 1),
         "params": json.dumps(sent_params(study.params), sort_keys=True),
         "icgkit": __version__,
-        "datasets": {**_table(meta, "datasets"), whole.name: _dataset_row(whole)},
+        "datasets": {**table_of(meta, "datasets"), whole.name: _dataset_row(whole)},
         "prompts": {**before, **prompts},
         "asked": asked,
     }
     _note_judges(merged, judges, judged)
-    hashes = _read_hashes(folder)
+    hashes = read_hashes(folder)
     hashes[whole.name] = case_hashes(whole)
     return merged, hashes
 
@@ -288,7 +183,7 @@ def _with(
         _same(what, name, out.get(name, {}), row, f"{remedy}, or use another cache (--cache)")
         old = out.get(name, {})
         out[name] = old | {
-            k: {**_table(old, k), **v} if isinstance(v, dict) else v for k, v in row.items()
+            k: {**table_of(old, k), **v} if isinstance(v, dict) else v for k, v in row.items()
         }  # fmt: skip
     return out
 
@@ -337,11 +232,9 @@ def note_import(
     SchemaError
         If the cases, or the words of a condition, are others than those of the cache.
     """
-    from icgkit import __version__
-
     meta = read_run(folder)
     check_cases(folder, dataset, meta)
-    before = _table(meta, "prompts")
+    before = table_of(meta, "prompts")
     for name, digest in prompts.items():
         if before.get(name, digest) != digest:
             raise SchemaError(
@@ -363,11 +256,11 @@ def note_import(
         meta["collected"] = collected
     meta |= {
         "icgkit": __version__,
-        "datasets": {**_table(meta, "datasets"), dataset.name: _dataset_row(dataset)},
+        "datasets": {**table_of(meta, "datasets"), dataset.name: _dataset_row(dataset)},
         "prompts": before | dict(prompts),
-        "asked": _with(_table(meta, "asked"), asked, "model"),
+        "asked": _with(table_of(meta, "asked"), asked, "model"),
     }
-    hashes = _read_hashes(folder)
+    hashes = read_hashes(folder)
     hashes[dataset.name] = case_hashes(dataset)
     _write(folder, meta, hashes)
 
@@ -391,14 +284,14 @@ def note_judges(
     for model, kinds in judges:
         rows |= _judged(model, kinds, templates)
     meta = read_run(folder)
-    judged = _with(_table(meta, "judged"), rows, "judge")
+    judged = _with(table_of(meta, "judged"), rows, "judge")
     if not write:
         return
     meta.setdefault("dataset", dataset.name)
     _note_judges(meta, rows, judged)
-    hashes = _read_hashes(folder)
-    if not _table(meta, "datasets", dataset.name):  # a cache of an older version: from now on it is known
-        meta["datasets"] = {**_table(meta, "datasets"), dataset.name: _dataset_row(dataset)}
+    hashes = read_hashes(folder)
+    if not table_of(meta, "datasets", dataset.name):  # a cache of an older version: from now on it is known
+        meta["datasets"] = {**table_of(meta, "datasets"), dataset.name: _dataset_row(dataset)}
         hashes[dataset.name] = case_hashes(dataset)
     _write(folder, meta, hashes)
 

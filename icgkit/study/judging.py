@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from icgkit.calls.cache import Cache
 from icgkit.calls.limits import Limits
+from icgkit.calls.models import Model
+from icgkit.calls.recorded import dataset_of, load_responses
 from icgkit.calls.request import Request
-from icgkit.cases.dataset import Dataset, load_responses
+from icgkit.cases.dataset import Dataset
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.files import named_folder, read_parquet, replacing
 from icgkit.judge.nodes import JUDGES, first_request, judge_name, judge_plan, judge_precision, judge_recall
@@ -17,8 +19,8 @@ from icgkit.judge.planning_set import marked_constraints
 from icgkit.prompts.conditions import conditions
 from icgkit.schemas import schema
 from icgkit.study.file import JudgeEntry, Study
-from icgkit.study.identity import dataset_of, note_judges
-from icgkit.study.plan import Model, different_names
+from icgkit.study.identity import note_judges
+from icgkit.study.plan import different_names
 
 if TYPE_CHECKING:
     import polars as pl

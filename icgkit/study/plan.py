@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from icgkit.calls.cache import Cache, Record
 from icgkit.calls.limits import Limits
-from icgkit.calls.request import REDO, Addressed, Params, Prompt, Request, address, merged, provider_of
+from icgkit.calls.models import PAPER, Model
+from icgkit.calls.recorded import by_label
+from icgkit.calls.request import REDO, Addressed, Prompt, Request, address, merged, provider_of
 from icgkit.cases.case import Case
-from icgkit.cases.dataset import by_label
 from icgkit.cases.images import MAX_SIDE, Kept, check_all, prepare_ahead
 from icgkit.errors import IcgError, SchemaError, UnknownName
 from icgkit.prompts.conditions import Condition, build_messages, conditions, stages
@@ -28,42 +29,8 @@ if TYPE_CHECKING:
 
 _AHEAD = 8
 """Cases whose images are made ready at once."""
-PAPER: dict[str, Any] = {"temperature": 0, "max_tokens": 4096}
-"""The study's settings."""
 KEPT_PROMPTS = 1 << 27
 """Bytes of prompts, images and all, that are kept for the next condition and model: 128 MiB."""
-
-
-@dataclass(frozen=True)
-class Model:
-    """A model with its parameters, and with others under certain conditions.
-
-    `label` is what it is called in results, its name if empty: one model with two settings is two
-    models with labels. `system` is "user" for a model without a system role.
-
-    Examples
-    --------
-    >>> Model("gpt-4o", {"temperature": 1}, label="gpt-4o (t = 1)").shown
-    'gpt-4o (t = 1)'
-    """
-
-    name: str
-    params: Mapping[str, Any] = field(default_factory=lambda: dict(PAPER))
-    by_condition: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    label: str = ""
-    system: str = "system"
-    _made: dict[str, Params] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    @property
-    def shown(self) -> str:
-        """What the model is called in results."""
-        return self.label or self.name
-
-    def under(self, condition: str) -> Params:
-        """Return the parameters that hold under a condition."""
-        if condition not in self._made:
-            self._made[condition] = Params(merged(self.params, self.by_condition.get(condition, {})))
-        return self._made[condition]
 
 
 @dataclass(frozen=True)

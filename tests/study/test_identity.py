@@ -18,13 +18,14 @@ import icgkit
 from icgkit.calls import keys
 from icgkit.calls.cache import Cache, Record
 from icgkit.calls.keys import load_litellm  # noqa: F401 - the import is slow; here it is paid once
-from icgkit.cases.dataset import load_dataset, load_responses
+from icgkit.calls.recorded import load_responses, read_run
+from icgkit.cases.dataset import load_dataset
 from icgkit.errors import IcgError, SchemaError, UnknownName
 from icgkit.judge.nodes import judge_name
 from icgkit.report.results import load_results
 from icgkit.study import run as study_run
 from icgkit.study.file import Study
-from icgkit.study.identity import accept_cases, read_run
+from icgkit.study.identity import accept_cases
 from icgkit.study.judging import judge_cache
 
 VERDICT = json.dumps(

@@ -12,14 +12,16 @@ from fault_server import serve
 from PIL import Image
 
 from icgkit.calls.cache import Cache
+from icgkit.calls.models import Model
+from icgkit.calls.recorded import load_responses
 from icgkit.cases.case import Case, Constraint, Edge, Target
-from icgkit.cases.dataset import load_dataset, load_responses, write_cases
+from icgkit.cases.dataset import load_dataset, write_cases
 from icgkit.errors import CacheMiss, CallError, ImageError, SchemaError, UnknownName
 from icgkit.files import project_root
 from icgkit.study import run as study_run
 from icgkit.study.batch import run_batch
 from icgkit.study.file import Study, stratified
-from icgkit.study.plan import Model, elicit
+from icgkit.study.plan import elicit
 
 KEY = "sk-test-secret-0123456789"
 
