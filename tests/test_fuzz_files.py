@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
 import warnings
 from collections.abc import Callable
@@ -23,12 +24,22 @@ from icgkit.bench.texteditbench import files as texteditbench
 from icgkit.bench.unike import files as unike
 from icgkit.bench.unike import scores as unike_scores
 from icgkit.calls.cache import Cache
+from icgkit.calls.ledger import Ledger
+from icgkit.calls.limits import Limits
+from icgkit.cases.dataset import load_audit, load_judgments
 from icgkit.cases.images import prepare
 from icgkit.errors import IcgError
+from icgkit.files import parquet_rows, read_csv
+from icgkit.judge.forms import read_form
 from icgkit.judge.human import read_human
 from icgkit.prompts.conditions import build_messages, read_condition
 from icgkit.report.gallery import read_results
+from icgkit.reproduce.compare import compare_folders
+from icgkit.reproduce.notebooks import read_notebook
+from icgkit.schemas import schema
+from icgkit.study.batch import collect
 from icgkit.study.file import Study
+from icgkit.study.identity import dataset_of, read_run
 
 BOUNDED = settings(
     max_examples=60,
@@ -378,3 +389,190 @@ def test_pictures(kind: str, tmp_path: Path) -> None:
                 survives(lambda: prepare(tmp_path / "x.png"))
 
     run()
+
+
+# -- files of results, verdicts, money and batches --------------------------------------------------
+
+AUDIT = "case_id,node_id,annotator,exists,region,update,reason\na,n1,ann,yes,no,yes,\n"
+PUBLISHED = "source,quantity,value\nTable 1,recall,0.5\n"
+
+
+@BOUNDED
+@given(data=cut(AUDIT.encode()))
+def test_audits(data: bytes, dataset: Path) -> None:
+    (dataset / "audit.csv").write_bytes(data)
+    survives(lambda: load_audit(ig.load_dataset(dataset)))
+
+
+@pytest.mark.parametrize("kind", ["audit", "labels", "gold"])
+def test_forms(kind: str, dataset: Path) -> None:
+    columns = schema(kind).columns
+    good = (",".join(columns) + "\n" + ",".join("yes" for _ in columns) + "\n").encode()
+
+    @BOUNDED
+    @given(data=cut(good))
+    def run(data: bytes) -> None:
+        (dataset / "form.csv").write_bytes(data)
+        survives(lambda: read_form(dataset / "form.csv", kind))
+
+    run()
+
+
+@BOUNDED
+@given(data=cut(PUBLISHED.encode()))
+def test_csv_tables(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(data)
+    survives(lambda: read_csv(tmp_path / "t.csv", columns=["source", "value"]))
+    survives(lambda: read_csv(tmp_path / "t.csv", as_text=True))
+    (tmp_path / "u.csv").write_bytes(PUBLISHED.encode())
+    survives(lambda: compared(tmp_path))
+
+
+def compared(folder: Path) -> object:
+    for name in ("a", "b"):
+        (folder / name).mkdir(exist_ok=True)
+    (folder / "a" / "T.csv").write_bytes((folder / "t.csv").read_bytes())
+    (folder / "b" / "T.csv").write_bytes((folder / "u.csv").read_bytes())
+    return compare_folders(folder / "a", folder / "b", ids={"T"})
+
+
+def judgments() -> pl.DataFrame:
+    form = schema("judgments")
+    return pl.DataFrame({c: [None] for c in form.columns}, schema=form.dtypes)
+
+
+FRAME = judgments()
+
+
+@BOUNDED
+@given(
+    drop=st.sampled_from(["", *FRAME.columns]),
+    retype=st.sampled_from(FRAME.columns),
+    kind=st.sampled_from([pl.Int64, pl.Binary, pl.List(pl.Int8), pl.Struct({"a": pl.String}), pl.Null]),
+    value=st.sampled_from([None, "", "x", "\0"]),
+)
+def test_frames(drop: str, retype: str, kind: Any, value: Any, tmp_path: Path) -> None:
+    frame = FRAME.with_columns(pl.lit(None).cast(kind).alias(retype))
+    frame = frame.with_columns(pl.lit(value).alias(c) for c, t in frame.schema.items() if t == pl.String)
+    frame.drop(drop, strict=False).write_parquet(tmp_path / "judgments.parquet")
+    survives(lambda: load_judgments(str(tmp_path)))
+
+
+def parquet_bytes() -> bytes:
+    out = io.BytesIO()
+    FRAME.write_parquet(out)
+    return out.getvalue()
+
+
+PACKED = parquet_bytes()
+
+
+@BOUNDED
+@given(
+    data=cut(PACKED),
+    flips=st.lists(st.tuples(st.integers(0, len(PACKED) - 1), st.integers(0, 255)), max_size=6),
+)
+def test_bytes_of_frames(data: bytes, flips: list[tuple[int, int]], tmp_path: Path) -> None:
+    wrong = bytearray(PACKED)
+    for at, value in flips:
+        wrong[at] = value
+    for content in (data, bytes(wrong)):
+        (tmp_path / "judgments.parquet").write_bytes(content)
+        survives(lambda: load_judgments(str(tmp_path)))
+        survives(lambda: parquet_rows(tmp_path / "judgments.parquet"))
+
+
+RUN = {
+    "dataset": "x", "models": ["m"], "conditions": ["direct"], "offline": True,
+    "datasets": {"x": {"folder": "../x", "version": "1", "cases_sha256": "0"}},
+    "prompts": {"direct": "0"}, "asked": {"m": {"params": "{}"}}, "judged": {"j": {"words": "0"}},
+}  # fmt: skip
+
+
+def tables(value: dict[str, Any]) -> str:
+    """Write a table with tables within it, each in one line."""
+
+    def one(v: Any) -> str:
+        if isinstance(v, dict):
+            return "{" + ", ".join(f"{json.dumps(k)} = {one(x)}" for k, x in v.items()) + "}"
+        if isinstance(v, list):
+            return "[" + ", ".join(map(one, v)) + "]"
+        return {"None": "[]", "nan": "nan", "inf": "inf"}.get(str(v), json.dumps(v))
+
+    return "".join(f"{k} = {one(v)}\n" for k, v in value.items())
+
+
+@BOUNDED
+@given(value=damaged(RUN), data=cut(tables(RUN).encode()))
+def test_run_toml(value: Any, data: bytes, dataset: Path) -> None:
+    folder = dataset / "cache"
+    folder.mkdir(exist_ok=True)
+    text = tables(value) if isinstance(value, dict) else json.dumps(value)
+    for content in (text.encode("utf-8", "surrogatepass"), data):
+        (folder / "run.toml").write_bytes(content)
+        survives(lambda: read_run(folder))
+        survives(lambda: dataset_of(folder, ""))
+        survives(lambda: dataset_of(folder, str(dataset)))
+
+
+HOLD = {"hold": "r-1", "at": 1.0, "model": "m", "key": "k", "amount": 0.5}
+SETTLE = {
+    "settle": "r-1",
+    "at": 2.0,
+    "cost": 0.25,
+    "by": "usage",
+    "status": "ok",
+    "tokens_in": 3,
+    "tokens_guessed": 2,
+}
+
+
+@BOUNDED
+@given(hold=damaged(HOLD), settle=damaged(SETTLE), data=cut(bytes_of(HOLD)))
+def test_ledgers(hold: Any, settle: Any, data: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("ledger")
+    (folder / "spending.jsonl").write_bytes(b"\n".join([bytes_of(hold), bytes_of(settle), data, b""]))
+
+    def use() -> None:
+        ledger = Ledger(folder)
+        ledger.refresh()
+        assert 0 <= ledger.spent.cost < 1e13
+        ledger.frame().write_json()
+
+    survives(use)
+
+
+STUB = {"kind": "elicit", "key": "k", "dataset": "d", "case_id": "c", "condition": "direct", "model": "openai/x", "sample": 0,
+        "status": "error", "params": "{}", "endpoint": "http://127.0.0.1:9/v1"}  # fmt: skip
+STATE = {"batch": "b1", "api_base": "http://127.0.0.1:9/v1", "held": "r-1"}
+
+
+@BOUNDED
+@given(stub=damaged(STUB), state=damaged(STATE), data=cut(bytes_of(STUB)))
+def test_batches(stub: Any, state: Any, data: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("batch")
+    (folder / "batches").mkdir()
+    for content in (bytes_of(stub) + b"\n" + bytes_of(state), data):
+        (folder / "batches" / "a.jsonl").write_bytes(content)
+
+        def use() -> None:
+            cache = Cache(folder)
+            collect(cache, {}, Limits())  # a study without that model: nothing is asked
+            cache.close()
+
+        survives(use)
+
+
+NOTEBOOK = {
+    "cells": [{"cell_type": "code", "metadata": {"tags": ["parameters"]}, "source": ["a = 1\n", "b = 'x'"]}],
+    "metadata": {},
+    "nbformat": 4,
+}
+
+
+@BOUNDED
+@given(value=damaged(NOTEBOOK), data=cut(bytes_of(NOTEBOOK)))
+def test_notebooks(value: Any, data: bytes, tmp_path: Path) -> None:
+    for content in (bytes_of(value), data):
+        (tmp_path / "n.ipynb").write_bytes(content)
+        survives(lambda: read_notebook(tmp_path / "n.ipynb"))

@@ -83,9 +83,15 @@ def _there(path: Path) -> str:
 
 def _rows(path: Path) -> list[list[str]]:
     try:
-        return [*csv.reader(read_text(path).splitlines(keepends=True))]
+        rows = [*csv.reader(read_text(path).splitlines(keepends=True))]
     except csv.Error as exc:
         raise SchemaError(f"{path.name}: no CSV: {exc}") from None
+    for number, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            raise SchemaError(
+                f"{path.name}, row {number}: {len(row)} fields", allowed=f"{len(rows[0])}, as the head has"
+            )
+    return rows
 
 
 def _tables(a: Path, b: Path, tolerance: float) -> Iterator[Difference]:

@@ -75,7 +75,7 @@ def read_notebook(path: str | Path) -> Notebook:
     path = Path(path)
     found = json_value(read_file(path), path.name)
     cells = found.get("cells") if isinstance(found, dict) else None
-    if not isinstance(cells, list) or not all(isinstance(c, dict) for c in cells):
+    if not isinstance(cells, list) or not all(map(_is_cell, cells)):
         raise SchemaError(f"{path.name}: not a notebook", allowed="a JSON object with a list of cells")
     tagged = [c for c in cells if c.get("cell_type") == "code" and "parameters" in cell_tags(c)]
     if len(tagged) != 1:
@@ -85,6 +85,15 @@ def read_notebook(path: str | Path) -> Notebook:
             remedy="tag the first code cell; without the tag papermill sets nothing and only warns",
         )
     return Notebook(path, tuple(cells), literals(cell_source(tagged[0]), path.name))
+
+
+def _is_cell(cell: object) -> bool:
+    """Say whether a value has the form of a cell: source a text or lines, tags texts."""
+    if not isinstance(cell, dict) or not isinstance(cell.get("metadata", {}), dict):
+        return False
+    source, tags = cell.get("source"), cell.get("metadata", {}).get("tags", [])
+    lines = source if isinstance(source, list) else [source]
+    return isinstance(tags, list) and all(isinstance(x, str) for x in [*lines, *tags])
 
 
 def literals(source: str, place: str = "parameters cell") -> dict[str, Any]:
