@@ -157,17 +157,19 @@ def prepare(
     pooling = check_apart(frame, by, pooling, where=where)
     identity = _sums.unit_columns(frame, CASE)
     _input.no_null(frame, list(dict.fromkeys([*identity, *cluster])), where=where, what="case or cluster")
-    _input.no_twice(frame, by, where=where)
     averaged = pooling is not None and "model" not in by
     cells = [*by, "model"] if averaged else by
     if len(cluster) == 1:
-        counts = _sums.count(frame, outcome, cells, identity)
+        counts = _sums.count(frame, outcome, cells, identity, _input.tells_apart(frame))
+        if counts.repeats:
+            _input.no_twice(frame, by, where=where)
         index, n_clusters = _sums.cluster_index(frame, counts.units, cluster[0])
         weight = None if weights is None else _weights(frame, counts.units, weights, where)
         rates = _rates(counts, by, pooling if averaged else None, index, n_clusters, weight=weight)
         return replace(rates, weights=weights or "", numeric=numeric)
     if weights is not None:
         raise SchemaError("weights with crossed clusters", got=list(cluster), allowed="one cluster column")
+    _input.no_twice(frame, by, where=where)
     return _crossed(frame, outcome, by, pooling if averaged else None, cluster, identity, where)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -29,6 +29,8 @@ class Counts:
     positive: NDArray[Any]
     scored: NDArray[np.int32]
     total: NDArray[np.int64]
+    repeats: bool = True
+    """False where it is known that no two rows share cell, unit and the column that tells rows apart."""
 
 
 def unit_columns(frame: pl.DataFrame | pl.LazyFrame, unit: str) -> list[str]:
@@ -38,26 +40,80 @@ def unit_columns(frame: pl.DataFrame | pl.LazyFrame, unit: str) -> list[str]:
 
 
 def count(
-    frame: pl.DataFrame | pl.LazyFrame, value: pl.Expr, cells: Sequence[str], unit: Sequence[str]
-) -> Counts:
+    frame: pl.DataFrame | pl.LazyFrame, value: pl.Expr, cells: Sequence[str], unit: Sequence[str],
+    apart: str | None = None,
+) -> Counts:  # fmt: skip
     """Count rows, scored rows and positive rows for each cell and unit.
 
     A lazy or large frame is read in batches into dense counters, so that memory grows with the
-    number of cell-unit pairs and not with the number of rows.
+    number of cell-unit pairs and not with the number of rows. Rows that `apart` (a node) tells apart
+    are counted apart first, where that fits: then it is known whether a decision can stand twice.
     """
+    cells, unit = list(dict.fromkeys(cells)), list(unit)
     keys = list(dict.fromkeys([*cells, *unit]))
-    lazy = frame.lazy().select(*keys, value.alias("_v"))
+    further = [apart] if apart is not None and apart not in keys else []
+    lazy = frame.lazy().select(*keys, *further, value.alias("_v"))
     if lazy.collect_schema()["_v"] != pl.Boolean:
         return _grouped(lazy, cells, unit)
-    if isinstance(frame, pl.DataFrame) and frame.height <= 2 * BATCH and not _plain(frame, keys):
+    eager = isinstance(frame, pl.DataFrame) and frame.height <= 2 * BATCH
+    if eager and not _plain(cast("pl.DataFrame", frame), keys):
         return _grouped(lazy, cells, unit)
-    batched = _batched(lazy, list(dict.fromkeys(cells)), list(unit))
-    return _grouped(lazy, cells, unit) if batched is None else batched
+    for more in [further, []] if further else [[]]:
+        names = [*cells, *(u for u in unit if u not in cells), *more]
+        packed, labels = _coded(lazy.collect(), names) if eager else _batched(lazy, names, len(cells))
+        if packed is not None:
+            return _decoded(packed, names, labels, cells, unit)
+    return _grouped(lazy, cells, unit)
 
 
 def _plain(frame: pl.DataFrame, keys: list[str]) -> bool:
     """Tell whether counting by codes is faster than grouping: many rows, keys of text."""
     return 4096 < frame.height < 1 << _BITS and all(frame.schema[k] == pl.String for k in keys)
+
+
+def _coded(frame: pl.DataFrame, names: list[str]) -> tuple[NDArray[np.int64] | None, dict[str, pl.Series]]:
+    """Number the values of every key column and add up all rows in one dense table; None if that is too big."""
+    codes, labels = _numbers(frame, names)
+    sizes = [len(labels[name]) for name in names]
+    if float(np.prod(np.array(sizes, dtype=np.float64))) > max(8 * frame.height, 1 << 16):
+        return None, {}
+    slot = np.zeros(frame.height, dtype=np.int64)
+    for name, size in zip(names, sizes, strict=True):
+        slot *= size
+        slot += codes[name]
+    packed = np.zeros(sizes, dtype=np.int64)
+    v = frame.get_column("_v")
+    step = v.fill_null(False).to_numpy().astype(np.int64)
+    step += (1 << _BITS) + (1 << (2 * _BITS))
+    if v.null_count():
+        step[v.is_null().to_numpy()] = 1 << (2 * _BITS)
+    np.add.at(packed.reshape(-1), slot, step)
+    return packed, labels
+
+
+def _numbers(frame: pl.DataFrame, names: list[str]) -> tuple[dict[str, NDArray[Any]], dict[str, pl.Series]]:
+    """Number the values of columns, and return the value of every number; the first one is null.
+
+    Where values stand in long runs only the first of each run is looked up.
+    """
+    text = [pl.col(n) if frame.schema[n] == pl.String else pl.col(n).cast(pl.String) for n in names]
+    frame = frame.select(text)
+    runs = frame.select(pl.all().rle_id())
+    kinds = {name: pl.Categories.random() for name in names}
+    blank, numbers, labels = pl.Series([None], dtype=pl.String), {}, {}
+    for name in names:
+        run = runs[name].to_numpy()
+        few = len(run) > 8 * (int(run[-1]) + 1)
+        part = frame.select(name)
+        if few:
+            part = part[np.flatnonzero(np.diff(run.astype(np.int64), prepend=-1))]
+        coded = part.select(pl.col(name).cast(pl.Categorical(kinds[name])))
+        code = (
+            coded.select(pl.col(name).to_physical().cast(pl.Int64).fill_null(-1) + 1).to_series().to_numpy()
+        )
+        numbers[name] = code[run] if few else code
+        labels[name] = pl.concat([blank, kinds[name].to_series().cast(pl.String)]).alias(name)
+    return numbers, labels
 
 
 def _index(frame: pl.DataFrame, names: Sequence[str], index: str) -> pl.DataFrame:
@@ -89,10 +145,10 @@ def _no_cells() -> pl.DataFrame:
     return pl.DataFrame({"_k": [0]}, schema={"_k": pl.UInt32})
 
 
-def _batched(lazy: pl.LazyFrame, cells: list[str], unit: list[str]) -> Counts | None:
+def _batched(
+    lazy: pl.LazyFrame, names: list[str], n_cells: int
+) -> tuple[NDArray[np.int64] | None, dict[str, pl.Series]]:
     """Code every key column as it is read and add batches up in one dense table; None if that is too big."""
-    rest = [u for u in unit if u not in cells]
-    names = [*cells, *rest]
     dtypes = lazy.collect_schema()
     kinds = {name: pl.Categories.random() for name in names}
     codes = [
@@ -116,22 +172,34 @@ def _batched(lazy: pl.LazyFrame, cells: list[str], unit: list[str]) -> Counts | 
         need = [int(c.max()) + 1 for c in columns]
         if any(n > have for n, have in zip(need, packed.shape, strict=True)):
             room = [
-                have if n <= have else (n if name in cells else n + n // 5)
-                for n, have, name in zip(need, packed.shape, names, strict=True)
+                have if n <= have else (n if k < n_cells else n + n // 5)
+                for k, (n, have) in enumerate(zip(need, packed.shape, strict=True))
             ]
             if float(np.prod(np.array(room, dtype=np.float64))) > DENSE:
-                return None
+                return None, {}
             packed = _grown(packed, room)
         slot = np.zeros(batch.height, dtype=np.int64)
         for column, size in zip(columns, packed.shape, strict=True):
             slot *= size
             slot += column
         np.add.at(packed.reshape(-1), slot, batch["_step"].to_numpy())
-    frames = {n: _labels(lazy, n, dtypes[n], kinds[n], packed.shape[i]) for i, n in enumerate(names)}
+    return packed, {n: _labels(lazy, n, dtypes[n], kinds[n], packed.shape[i]) for i, n in enumerate(names)}
+
+
+def _decoded(
+    packed: NDArray[np.int64], names: list[str], labels: dict[str, pl.Series], cells: list[str], unit: list[str]
+) -> Counts:  # fmt: skip
+    """Take the three counters of a dense table apart, its axes in the order of their values."""
+    rest = [u for u in unit if u not in cells]
+    repeats = True
+    if len(names) > len(cells) + len(rest):
+        repeats = bool(packed.max(initial=0) >> (2 * _BITS) > 1)
+        packed, names = packed.sum(axis=-1), names[:-1]
     for axis, name in enumerate(names):
-        order = frames[name].arg_sort(nulls_last=True).to_numpy()
-        packed = np.take(packed, order, axis=axis)
-        frames[name] = frames[name].gather(order)
+        order = labels[name].arg_sort(nulls_last=True).to_numpy()
+        if (order[1:] < order[:-1]).any():
+            packed = np.take(packed, order, axis=axis)
+            labels[name] = labels[name].gather(order)
     rows = int(np.prod(packed.shape[: len(cells)]))
     table = packed.reshape(rows, -1)
     filled = table > 0
@@ -142,10 +210,10 @@ def _batched(lazy: pl.LazyFrame, cells: list[str], unit: list[str]) -> Counts | 
     mask = (1 << _BITS) - 1
     positive, scored = ((table & mask).astype(np.int32), ((table >> _BITS) & mask).astype(np.int32))
     total = (table >> (2 * _BITS)).sum(axis=1)
-    cell_frame, unit_frame = _decode(used, cells, frames), _decode(seen, rest, frames)
+    cell_frame, unit_frame = _decode(used, cells, labels), _decode(seen, rest, labels)
     if rest != unit:
-        return _within(cell_frame, unit_frame, unit, positive, scored, total)
-    return Counts(cell_frame, unit_frame, positive, scored, total)
+        cell_frame, unit_frame, positive, scored = _within(cell_frame, unit_frame, unit, positive, scored)
+    return Counts(cell_frame, unit_frame, positive, scored, total, repeats)
 
 
 def _grown(table: NDArray[np.int64], room: list[int]) -> NDArray[np.int64]:
@@ -181,8 +249,7 @@ def _within(
     unit: list[str],
     positive: NDArray[np.int32],
     scored: NDArray[np.int32],
-    total: NDArray[np.int64],
-) -> Counts:
+) -> tuple[pl.DataFrame, pl.DataFrame, NDArray[np.int32], NDArray[np.int32]]:
     """Give units that a column of the cells helps to identify (a dataset) columns of their own."""
     shared = [u for u in unit if u in cells.columns]
     groups = cells.select(shared).unique().sort(shared, nulls_last=True)
@@ -195,7 +262,7 @@ def _within(
         tables[0, k, g * width : (g + 1) * width] = positive[k]
         tables[1, k, g * width : (g + 1) * width] = scored[k]
     units = groups.join(rest, how="cross", maintain_order="left_right").select(unit)
-    return Counts(cells, units, tables[0], tables[1], total)
+    return cells, units, tables[0], tables[1]
 
 
 def cluster_index(

@@ -120,7 +120,8 @@ def set_scores(
     )  # fmt: skip
     values = ["reasoning", "consistency", "readability", "relaxed_sample"]
     ci = Bootstrap(n_resamples, seed, "task_id", level)
-    got = mean(rows, values, by=by, combine={"relaxed_set": WEIGHTS}, ci=ci)
+    pooled = rows if "model" in by or "model" not in rows.columns else rows.drop("model")
+    got = mean(pooled, values, by=by, combine={"relaxed_set": WEIGHTS}, ci=ci)
     strict = strict_accuracy(samples, by=by, level=level, n_resamples=n_resamples, seed=seed)
     strict = strict.with_columns(pl.col("estimate", "low", "high", "public") * 100, measure=pl.lit("strict"))
     public = strict.with_columns(
