@@ -72,11 +72,10 @@ def render(figure: Any) -> dict[str, bytes]:
         FigureCanvasAgg(figure)  # One renderer, which remembers how wide texts are.
         figure.dpi = DPI
         if (engine := figure.get_layout_engine()) is not None and figure.axes:
-            figure._get_draw_artists(figure._get_renderer())  # Settles the aspects of the axes.
+            for ax in figure.axes:
+                ax.apply_aspect()
             engine.execute(figure)
-        # The engine would lay out once more for each format; set_layout_engine("none") leaves a
-        # placeholder that does the same.
-        figure._layout_engine = None
+        figure.set_layout_engine(None)  # The engine would lay out once more for each format.
         box = figure.get_tightbbox().padded(0.1)
         for kind in ("rgba", "svg", "pdf"):
             stream = io.BytesIO()

@@ -26,7 +26,7 @@ PRELOADED = (
     *("matplotlib.backends.backend_svg", "fontTools.subset", "PIL.PngImagePlugin", "PIL.JpegImagePlugin"),
     *(f"fontTools.ttLib.tables.{t}" for t in ("O_S_2f_2", "_c_v_t", "_f_p_g_m", "_g_a_s_p", "_h_h_e_a")),
     *(f"fontTools.ttLib.tables.{t}" for t in ("_l_o_c_a", "_p_r_e_p")),
-    *("polars", "jinja2"),
+    *("polars", "jinja2", "pandas", "seaborn", "seaborn.objects"),
     *(
         f"icgkit.{m}"
         for m in (
@@ -51,11 +51,11 @@ PRELOADED = (
             "report.views",
         )
     ),
-    *(f"icgkit.{m}" for m in ("cases.images", "report.render", "report.published", "report.table_figure")),
+    *(f"icgkit.{m}" for m in ("cases.images", "report.render", "report.published")),
 )
 """What the server imports; a module that is absent is left to the notebook, which will say so."""
 
-ON_REQUEST = ("scipy.stats", "pandas", "seaborn")
+ON_REQUEST = ("scipy.stats",)
 """Slower ones, safe to import here, for runs in which several notebooks name them."""
 
 QUIET_THREADS = {"polars-ooc-clea"}
