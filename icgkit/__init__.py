@@ -24,6 +24,8 @@ _WHERE = {
     "judge_recall": "judge.nodes",
     "judge_precision": "judge.nodes",
     "judge_plan": "judge.nodes",
+    "probe_leakage": "judge.probes",
+    "Judge": "judge.ask",
     "run": "study.run",
     "Study": "study.file",
     "Cache": "calls.cache",
@@ -74,9 +76,11 @@ if TYPE_CHECKING:
     from icgkit.cases.dataset import write_cases as write_cases
     from icgkit.cases.show import CaseView as CaseView
     from icgkit.files import __version__ as __version__
+    from icgkit.judge.ask import Judge as Judge
     from icgkit.judge.nodes import judge_plan as judge_plan
     from icgkit.judge.nodes import judge_precision as judge_precision
     from icgkit.judge.nodes import judge_recall as judge_recall
+    from icgkit.judge.probes import probe_leakage as probe_leakage
     from icgkit.metrics import Bootstrap as Bootstrap
     from icgkit.metrics import Contrast as Contrast
     from icgkit.metrics import Sandwich as Sandwich

@@ -468,6 +468,7 @@ def judge_command(
     from icgkit.calls.limits import Limits
     from icgkit.cases.dataset import load_dataset
     from icgkit.files import named_folder
+    from icgkit.judge.run import verdict_lines, without_verdict
     from icgkit.study import judging
     from icgkit.study.file import Study, read_prices
     from icgkit.study.identity import accept_cases as accept
@@ -502,7 +503,7 @@ def judge_command(
             typer.echo(f"{len(old)} cases have changed or are gone; verdicts on them were dropped", err=True)
         done = judging.judge_cache(store, asked, **options)
         calls = together(store.runs)
-        typer.echo("\n".join([*judging.verdict_lines(done), *calls.lines()]))
+        typer.echo("\n".join([*verdict_lines(done), *calls.lines()]))
         for name, frame in done.items():
             if not frame.height:
                 typer.echo(
@@ -510,7 +511,7 @@ def judge_command(
                 )
         if calls.stopped == "budget":
             typer.echo("stopped at the budget, of which earlier runs are a part; run again with a higher one")
-        _exit(calls.stopped, calls.failed() or any(map(judging.without_verdict, done.values())))
+        _exit(calls.stopped, calls.failed() or any(map(without_verdict, done.values())))
 
 
 @app.command("merge")
@@ -539,9 +540,10 @@ def form_command(
     dataset: Annotated[str, typer.Option(help="Instead of the one in run.toml.")] = "",
 ) -> None:
     """Write a form for people to fill in, or put what they filled in into a cache."""
-    from icgkit.judge.forms import read_form, write_form
+    from icgkit.judge.human import read_form, write_form
+    from icgkit.judge.run import merge_verdicts
     from icgkit.report.results import load_results
-    from icgkit.study.judging import merge_verdicts
+    from icgkit.schemas import schema
 
     with clear_errors():
         if (out is None) == (read is None):
@@ -551,7 +553,7 @@ def form_command(
             typer.echo(f"{write_form(run, kind, out):,d} rows to fill in: {out}")
         elif read is not None:
             frame = read_form(read, kind)
-            merge_verdicts(run.folder / f"{kind}.parquet", kind, frame)
+            merge_verdicts(run.folder / f"{kind}.parquet", schema(kind), frame)
             typer.echo(f"{frame.height:,d} rows read into {run.folder / kind}.parquet")
 
 

@@ -24,6 +24,8 @@ class Column:
     doc: str
     null: str | None = None
     """Meaning of null; None where null is not allowed."""
+    optional: bool = False
+    """Whether a frame may lack the column."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,15 @@ class Schema:
         return {name: getattr(pl, column.dtype) for name, column in self.columns.items()}
 
     def frame(self, rows: list[dict[str, Any]]) -> pl.DataFrame:
-        """Build a checked frame from dicts; absent fields become null."""
+        """Build a checked frame from dicts; absent fields become null, optional columns need one value."""
         import polars as pl
 
         data = {name: [row.get(name) for row in rows] for name in self.columns}
-        return self.check(pl.DataFrame(data, schema=self.dtypes, strict=True))
+        for name, column in self.columns.items():
+            if column.optional and not any(value is not None for value in data[name]):
+                del data[name]
+        dtypes = {name: self.dtypes[name] for name in data}
+        return self.check(pl.DataFrame(data, schema=dtypes, strict=True))
 
     def check(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return `frame` with the documented columns first, or raise.
@@ -60,7 +66,7 @@ class Schema:
         """
         import polars as pl
 
-        missing = [c for c in self.columns if c not in frame.columns]
+        missing = [c for c, column in self.columns.items() if c not in frame.columns and not column.optional]
         if missing:
             raise SchemaError(
                 f"{self.name}: missing column {', '.join(missing)}",
@@ -68,7 +74,9 @@ class Schema:
                 allowed=list(self.columns),
             )
         casts = []
-        for name, dtype in self.dtypes.items():
+        present = {name: column for name, column in self.columns.items() if name in frame.columns}
+        for name in present:
+            dtype = self.dtypes[name]
             got = frame.schema[name]
             if got != dtype:
                 if got == pl.Null or (got.is_numeric() and dtype.is_numeric()):
@@ -76,7 +84,7 @@ class Schema:
                 else:
                     raise SchemaError(f"{self.name}.{name}: dtype", got=str(got), allowed=str(dtype))
         frame = frame.with_columns(casts)
-        for name, column in self.columns.items():
+        for name, column in present.items():
             values = frame.get_column(name)
             if column.null is None and values.null_count():
                 raise SchemaError(
@@ -92,7 +100,7 @@ class Schema:
                     got=twice.select(self.key).row(0),
                     allowed=f"one row for each {', '.join(self.key)}",
                 )
-        return frame.select(*self.columns, pl.exclude(*self.columns))
+        return frame.select(*present, pl.exclude(*present))
 
 
 _CASE = {
@@ -105,6 +113,7 @@ _CALL = {
     "model": Column("String", "model as named to litellm"),
     "sample": Column("Int64", "repeat of the same call, from 0"),
 }
+_WHY = Column("String", "the judge's one line of reasons", "none given", optional=True)
 _BOX = {
     axis: Column("Float64", f"{axis} of the region's box, pixels from the top left", "no box drawn")
     for axis in ("x0", "y0", "x1", "y1")
@@ -205,6 +214,7 @@ SCHEMAS: dict[str, Schema] = {
                     "not_asked (the judging stopped before) | "
                     "no_response (the judged response itself is missing)",
                 ),
+                "why": _WHY,
             },
         ),
         Schema(
@@ -248,6 +258,7 @@ SCHEMAS: dict[str, Schema] = {
                 "judge": Column("String", "judge model as named to litellm"),
                 "valid": Column("Boolean", "the proposed constraint holds", "no verdict"),
                 "status": Column("String", "as in judgments"),
+                "why": _WHY,
             },
         ),
         Schema(
@@ -270,6 +281,7 @@ SCHEMAS: dict[str, Schema] = {
                 "judge": Column("String", "judge model as named to litellm"),
                 "satisfied": Column("Boolean", "the plan has a step that satisfies it", "no verdict"),
                 "status": Column("String", "as in judgments"),
+                "why": _WHY,
             },
         ),
         Schema(
@@ -285,6 +297,7 @@ SCHEMAS: dict[str, Schema] = {
                 "subtype_guess": Column("String", "guessed subtype", "no usable guess"),
                 "subtype_exact": Column("Boolean", "the guess is right", "no usable guess"),
                 "region_match": Column("String", "match | partial | none", "no usable guess"),
+                "status": Column("String", "of the guess, as in judgments", "not kept", optional=True),
             },
         ),
         Schema(
@@ -373,3 +386,28 @@ def schema(name: str) -> Schema:
     if name not in SCHEMAS:
         raise UnknownName.among("schema", name, SCHEMAS)
     return SCHEMAS[name]
+
+
+def verdict_schema(name: str, place: str, fields: tuple[str, ...]) -> Schema:
+    """Return the columns of a kind of judging that is not among `SCHEMAS`, one row a verdict.
+
+    Parameters
+    ----------
+    place : {"node_id", "item"}
+        What a verdict is about: a true node, or the place of a proposal in its response.
+    fields : tuple of str
+        What is answered, each true or false.
+
+    Examples
+    --------
+    >>> verdict_schema("tone", "node_id", ("polite",)).columns["polite"].null
+    'no verdict'
+    """
+    about = {
+        "node_id": Column("String", "ground-truth node"),
+        "item": Column("Int64", "position of the proposed constraint in the reply, from 0"),
+    }
+    columns = {**_CALL, place: about[place], "judge": Column("String", "judge model as named to litellm")}
+    columns |= {field: Column("Boolean", "the judge's answer", "no verdict") for field in fields}
+    columns |= {"status": Column("String", "as in judgments"), "why": _WHY}
+    return Schema(name, (*CALL_KEY, place, "judge"), columns)

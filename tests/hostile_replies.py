@@ -49,8 +49,8 @@ def readers() -> dict[str, Callable[[str], object]]:
     from icgkit.bench.dod import judges as dod_judges
     from icgkit.bench.unike import files as unike
     from icgkit.bench.unike import scores as unike_scores
-    from icgkit.judge.leakage import _match
-    from icgkit.judge.nodes import fence
+    from icgkit.judge.ask import fence
+    from icgkit.judge.probes import read_agreement, read_guess
     from icgkit.prompts.proposals import read_proposals, split_items
     from icgkit.prompts.replies import read_json, read_labels, read_score, read_verdicts, strip_thinking
     from icgkit.study.chains import kept_candidates, read_false_node
@@ -80,7 +80,8 @@ def readers() -> dict[str, Callable[[str], object]]:
         "unike.says": lambda t: unike_scores.says(t, "blue", "red"),
         "read_false_node": read_false_node,
         "kept_candidates": lambda t: kept_candidates(["a"], t),
-        "leakage": _match,
+        "read_agreement": read_agreement,
+        "read_guess": read_guess,
         "fence": fence,
         "offline judge": offline,
     }

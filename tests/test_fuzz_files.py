@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from icgkit.judge.forms import read_form
 from PIL import Image
 
 import icgkit as ig
@@ -30,7 +31,6 @@ from icgkit.cases.dataset import load_audit, load_judgments
 from icgkit.cases.images import prepare
 from icgkit.errors import IcgError
 from icgkit.files import parquet_rows, read_csv
-from icgkit.judge.forms import read_form
 from icgkit.judge.human import read_human
 from icgkit.prompts.conditions import build_messages, read_condition
 from icgkit.report.gallery import read_results

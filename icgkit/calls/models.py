@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from icgkit.calls.request import Params, merged
+from icgkit.errors import SchemaError
 
 PAPER: dict[str, Any] = {"temperature": 0, "max_tokens": 4096}
 """The study's settings."""
@@ -42,3 +43,19 @@ class Model:
         if condition not in self._made:
             self._made[condition] = Params(merged(self.params, self.by_condition.get(condition, {})))
         return self._made[condition]
+
+
+def different_names(what: str, names: Sequence[str]) -> None:
+    """Refuse two rows of results with one name.
+
+    Raises
+    ------
+    SchemaError
+        Naming the first name that occurs twice.
+    """
+    twice = next((n for k, n in enumerate(names) if n in names[:k]), None)
+    if twice is not None:
+        raise SchemaError(
+            f"two {what} are called {twice!r} in results",
+            remedy=f'give one a label: {{ name = "{twice}", label = "{twice} (2)", params = {{ ... }} }}',
+        )

@@ -1,20 +1,24 @@
-"""Human judgments: a CSV template to fill in, and a reader that checks every row."""
+"""What people say: human judgments, and forms for what no model can give; CSV out, and its way back, checked."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icgkit.cases.dataset import Dataset
-from icgkit.errors import SchemaError
+from icgkit.errors import SchemaError, UnknownName
 from icgkit.files import read_file, write_whole
 from icgkit.prompts.replies import as_bool
 from icgkit.schemas import schema
+from icgkit.taxonomy import SUBTYPES
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from icgkit.report.results import Results
 
 MARKS = ("region", "update", "reason")
 _SHOWN = ("instruction", "node_region", "expected_update", "node_reason")
@@ -144,3 +148,139 @@ def _faults(row: dict[str, str], line: int, nodes: set[tuple[str, str]], dataset
         if row[mark] and as_bool(row[mark]) is None:
             out.append(f"row {line}: {mark} is {row[mark]!r}; allowed: true, false, yes, no or empty")
     return out
+
+
+SOURCES = ("visual grounding", "constraint interpretation", "instruction override")
+"""Why a model misses what it was told."""
+N_GOLD = 200
+"""Verdicts in a form for gold labels, drawn by seed."""
+
+
+def write_form(run: Results, kind: str, path: str | Path, *, seed: int = 42) -> int:
+    """Write a CSV to be filled in; return the number of rows.
+
+    Parameters
+    ----------
+    run : Results
+        Cache and dataset that the rows are about.
+    kind : {"human", "audit", "labels", "failures", "gold"}
+        What is asked: whether an answerer found each node, whether each node holds, the subtype of
+        each node, why a node was missed under `oracle`, whether the judge's verdict is right.
+    path : str or path
+        The file. The columns to fill in are empty; further columns show what is asked about.
+    seed : int
+        Of the draw of `N_GOLD` verdicts for "gold".
+
+    Raises
+    ------
+    UnknownName
+        For another kind.
+    """
+    import polars as pl
+
+    if kind not in FORMS:
+        raise UnknownName.among("form", kind, FORMS)
+    shown = run.dataset.nodes().join(run.dataset.frame().select("case_id", "instruction"), on="case_id")
+    shown = shown.select(
+        "case_id", "node_id", "instruction", shown_region="region", shown_update="expected_update",
+        shown_reason="reason",
+    )  # fmt: skip
+    frame = shown.with_columns(dataset=pl.lit(run.dataset.name), annotator=pl.lit(""))
+    if kind == "human":
+        frame = frame.with_columns(condition=pl.lit("direct"))
+    elif kind in ("failures", "gold"):
+        rows = run.judgments.filter(pl.col("found").is_not_null())
+        rows = rows.filter(~pl.col("found"), condition="oracle") if kind == "failures" else rows
+        rows = rows.sample(min(N_GOLD, rows.height), seed=seed) if kind == "gold" else rows
+        own = [c for c in schema(kind).columns if c in rows.columns and c not in FORMS[kind]]
+        said = run.responses.select(
+            *(c for c in schema("responses").key if c in rows.columns), response="text"
+        )
+        frame = rows.select(own).join(shown, on=["case_id", "node_id"], how="left")
+        frame = frame.join(said, on=[c for c in said.columns if c != "response"], how="left")
+    asked = [c for c in schema(kind).columns if c not in frame.columns or c == "annotator"]
+    order = [*schema(kind).columns, *(c for c in frame.columns if c not in schema(kind).columns)]
+    frame = frame.with_columns(pl.lit("").alias(c) for c in asked).select(order)
+    text = io.StringIO()
+    out = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    out.writerow(order)
+    for row in frame.sort(schema(kind).key).iter_rows():
+        out.writerow(["" if v is None else spreadsheet_safe(str(v)) for v in row])
+    write_whole(path, text.getvalue().encode("utf-8-sig"))
+    return frame.height
+
+
+def read_form(path: str | Path, kind: str) -> pl.DataFrame:
+    """Read a filled-in form; rows in which nothing was answered are left out.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema `kind`.
+
+    Raises
+    ------
+    UnknownName, SchemaError
+        For another kind, a missing column, and every value that is not allowed, with its row.
+    """
+    if kind not in FORMS:
+        raise UnknownName.among("form", kind, FORMS)
+    path = Path(path)
+    try:
+        text = read_file(path).decode("utf-8-sig")
+        rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    except (UnicodeDecodeError, csv.Error) as exc:
+        raise SchemaError(f"{path.name}: no CSV in UTF-8: {exc}", remedy="save it as CSV UTF-8") from None
+    columns, answers = schema(kind).columns, FORMS[kind]
+    if absent := [c for c in columns if not rows or c not in rows[0]]:
+        raise SchemaError(f"{path.name}: missing column {', '.join(absent)}", allowed=list(columns))
+    found: list[dict[str, Any]] = []
+    wrong: list[str] = []
+    for number, row in enumerate(rows, 2):
+        values: dict[str, Any] = {c: spreadsheet_text(row[c] or "") for c in columns}
+        if not any(values[c] for c in answers):
+            continue
+        for column, spec in columns.items():
+            try:
+                if column in answers and values[column]:
+                    values[column] = answers[column](values[column])
+                elif spec.dtype == "Boolean":
+                    values[column] = as_bool(values[column]) if values[column] else None
+                elif spec.dtype.startswith(("Int", "UInt")):
+                    values[column] = int(values[column])
+                elif not values[column]:
+                    values[column] = None
+            except ValueError as exc:
+                wrong.append(f"row {number}, {column}: {exc}")
+        found.append(values)
+    if not found and not wrong:
+        raise SchemaError(f"{path.name}: nothing is filled in", allowed=list(answers))
+    if wrong:
+        raise SchemaError(f"{path.name}: " + " | ".join(wrong[:20]))
+    return schema(kind).check(schema(kind).frame(found))
+
+
+def _yes_or_no(text: str) -> bool:
+    value = as_bool(text)
+    if value is None:
+        raise ValueError(f"{text!r} is neither true nor false")
+    return value
+
+
+def _one_of(*allowed: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in allowed:
+            raise ValueError(f"{text!r} is none of {', '.join(allowed)}")
+        return text
+
+    return read
+
+
+FORMS: dict[str, dict[str, Callable[[str], Any]]] = {
+    "human": {"found": _yes_or_no},
+    "audit": dict.fromkeys(("exists", "region", "update", "reason"), _yes_or_no),
+    "labels": {"subtype": _one_of(*SUBTYPES)},
+    "failures": {"source": _one_of(*SOURCES)},
+    "gold": {"gold": _yes_or_no},
+}
+"""Forms by their name: the columns that people fill in, and how they are read."""

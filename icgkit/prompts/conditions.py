@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -115,10 +115,15 @@ class Condition:
     body: str
     needs: tuple[str, ...] = ()
     image: bool = True
+    judging: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """Of a judge's template: what is judged, where, and what is answered; see `icgkit.judge.kinds`."""
 
     @property
     def sha256(self) -> str:
-        """Hash of the words, as recorded with every call (32 hex digits)."""
+        """Hash of the words and of what is shown, as recorded with every call (32 hex digits).
+
+        What a template says about itself (`label`, `order`, `judging` ...) is no part of it.
+        """
         words = json.dumps([self.system, self.body, list(self.inputs), self.image])
         return hashlib.sha256(words.encode()).hexdigest()[:32]
 
@@ -196,19 +201,21 @@ def read_condition(path: Path) -> Condition:
     )
     kinds["system"] = ((str, type(None)), "a text")
     kinds |= {"order": (int, "a whole number"), "image": (bool, "true or false")}
-    for field, (kind, wanted) in kinds.items():
-        if field in meta and (
-            not isinstance(meta[field], kind) or (kind is int and isinstance(meta[field], bool))
+    for name, (kind, wanted) in kinds.items():
+        if name in meta and (
+            not isinstance(meta[name], kind) or (kind is int and isinstance(meta[name], bool))
         ):
-            raise SchemaError(f"{path.name}: {field}", got=type(meta[field]).__name__, allowed=wanted)
-    for field in ("inputs", "needs"):
-        value = meta.get(field, [])
-        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-            raise SchemaError(f"{path.name}: {field}", got=type(value).__name__, allowed="a list of names")
+            raise SchemaError(f"{path.name}: {name}", got=type(meta[name]).__name__, allowed=wanted)
+    for name in ("inputs", "needs"):
+        value = meta.get(name, [])
+        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+            raise SchemaError(f"{path.name}: {name}", got=type(value).__name__, allowed="a list of names")
+    if not isinstance(meta.get("judging", {}), dict):
+        raise SchemaError(f"{path.name}: judging", got=type(meta["judging"]).__name__, allowed="a mapping")
     choices = {"family": FAMILIES, "output": OUTPUTS, "stage": ("single", "multi")}
-    for field, allowed in choices.items():
-        if meta.get(field, "single") not in allowed:
-            raise SchemaError(f"{path.name}: {field}", got=meta[field], allowed=allowed)
+    for name, allowed in choices.items():
+        if meta.get(name, "single") not in allowed:
+            raise SchemaError(f"{path.name}: {name}", got=meta[name], allowed=allowed)
     if unknown := [n for n in meta.get("needs", ()) if n not in NEEDS]:
         raise SchemaError(f"{path.name}: needs", got=unknown, allowed=NEEDS)
     condition = Condition(
@@ -224,6 +231,7 @@ def read_condition(path: Path) -> Condition:
         body=parts[2].strip(),
         needs=tuple(meta.get("needs", ())),
         image=meta.get("image", True),
+        judging=meta.get("judging", {}),
     )
     for words in (condition.system, condition.body):
         try:

@@ -582,10 +582,13 @@ def _entries_of(value: Any, known: dict[str, str]) -> Iterator[tuple[str, Any]]:
                 yield from _entries_of(inner, known)
 
 
-def read_verdicts(text: str | None, ids: Sequence[str], fields: Sequence[str]) -> dict[str, dict[str, Any]]:
+def read_verdicts(
+    text: str | None, ids: Sequence[str], fields: Sequence[str], *, why: str = ""
+) -> dict[str, dict[str, Any]]:
     """Read one verdict for each id: the boolean `fields` and a `status`.
 
-    What else a verdict holds, such as a line that gives the judge's reason, is left alone.
+    What else a verdict holds is left alone, but for the text under the key `why`, where that is given: the
+    judge's reason, kept as one line of at most 500 characters under the name `why`. It decides nothing.
 
     Returns
     -------
@@ -606,13 +609,23 @@ def read_verdicts(text: str | None, ids: Sequence[str], fields: Sequence[str]) -
     if wrong or not values:
         return {i: {**blank, "status": wrong or "unreadable"} for i in ids}
     seen: dict[str, dict[str, Any]] = {}
+    reasons: dict[str, str] = {}
     for value in values:
         for node_id, entry in _entries(value.value, ids):
             row = _verdict(entry, fields)
             if node_id in seen and seen[node_id] != row:
                 row = {**blank, "status": "conflict"}
             seen[node_id] = row
-    return {i: seen.get(i, {**blank, "status": "incomplete"}) for i in ids}
+            if why and (line := _reason(entry, why)):
+                reasons[node_id] = line
+    got = {i: seen.get(i, {**blank, "status": "incomplete"}) for i in ids}
+    return {i: v | {"why": reasons[i]} if i in reasons else v for i, v in got.items()}
+
+
+def _reason(entry: Any, why: str) -> str:
+    """Return the line of reasons of a verdict, empty if it has none."""
+    value = _named(entry, [why]).get(why) if isinstance(entry, dict) else None
+    return " ".join(value[:2000].split())[:500] if isinstance(value, str) else ""
 
 
 def _verdict(entry: Any, fields: Sequence[str]) -> dict[str, Any]:

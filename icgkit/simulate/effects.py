@@ -229,8 +229,7 @@ def judgments(
                 else np.ones(layout.height, bool)
             )
             parts.append(_rows(layout, keep, models, condition, name, said, real[:, :, k], share, rng))
-    columns = schema("judgments").columns
-    frame = pl.concat(parts).select(*columns, pl.exclude(*columns))
+    frame = schema("judgments").check(pl.concat(parts))
     return frame if truth else frame.drop("truth")
 
 

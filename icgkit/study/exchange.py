@@ -30,11 +30,11 @@ from icgkit.cases.dataset import Dataset
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.files import inside, read_file, read_parquet, write_whole
 from icgkit.judge.nodes import extract_proposals
+from icgkit.judge.run import merge_verdicts
 from icgkit.prompts.conditions import Condition, build_messages, conditions
 from icgkit.prompts.replies import as_bool
 from icgkit.schemas import schema
 from icgkit.study.identity import note_import
-from icgkit.study.judging import merge_verdicts
 from icgkit.untrusted import json_value
 
 ELSEWHERE = "made-elsewhere"
@@ -413,7 +413,7 @@ def import_verdicts(
         good.append({name: made.get(name) for name in form.columns})
     if good:
         frame = form.frame(good)
-        merge_verdicts(folder / f"{form.name}.parquet", form.name, frame)
+        merge_verdicts(folder / f"{form.name}.parquet", form, frame)
         note_import(folder, dataset, {}, {}, "", judges=sorted({str(row["judge"]) for row in good}))
     return _report(len(good), wrong, folder, "verdicts", Counter())
 

@@ -15,6 +15,7 @@ from pydantic import (
     PlainValidator,
     ValidationError,
     field_validator,
+    model_validator,
 )
 
 from icgkit.calls.cache import Cache, Mode
@@ -29,13 +30,14 @@ from icgkit.cases.images import MAX_SIDE
 from icgkit.cases.subset import SEED
 from icgkit.errors import IcgError, SchemaError, UnknownName
 from icgkit.files import folder_of, is_path, read_file
-from icgkit.judge.nodes import PARAMS as JUDGE_PARAMS
+from icgkit.judge.ask import PARAMS as JUDGE_PARAMS
+from icgkit.judge.ask import Judge
+from icgkit.judge.kinds import kinds
 from icgkit.study.plan import Plan, make_plan
 from icgkit.untrusted import toml_table
 
 LEAST_PRICE = 0.001
 """Dollars a million tokens below which a price is taken for one that was meant for a single token."""
-JudgeKind = Literal["recall", "precision", "plan"]
 
 
 class _Part(BaseModel):
@@ -81,11 +83,11 @@ class ModelEntry(_Part):
 
 
 class JudgeEntry(_Part):
-    """A judge: a model and what it marks; `label` and `system` as those of a model."""
+    """A judge: a model and the kinds of judging that it does; `label` and `system` as those of a model."""
 
     name: Annotated[str, Field(min_length=1)]
     label: str = ""
-    kinds: tuple[JudgeKind, ...] = ("recall",)
+    kinds: tuple[str, ...] = ("recall",)
     params: dict[str, Any] = {}
     system: Literal["system", "user"] = "system"
     price: PriceEntry | None = None
@@ -93,6 +95,10 @@ class JudgeEntry(_Part):
     def model(self) -> Model:
         """Return the judge as the model that is asked."""
         return Model(self.name, merged(JUDGE_PARAMS, self.params), label=self.label, system=self.system)
+
+    def judge(self, templates: str | Path | None = None) -> Judge:
+        """Return the judge with the words that it is told."""
+        return Judge(self.model(), templates)
 
 
 class Subset(_Part):
@@ -168,6 +174,14 @@ class Study(_Part):
     @classmethod
     def _listed(cls, value: Any) -> Any:
         return [value] if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _known_kinds(self) -> Study:
+        for k, entry in enumerate(self.judges):
+            for name in entry.kinds:
+                if name not in kinds() and name not in (known := kinds(self.templates)):
+                    raise ValueError(f"judges.{k}.kinds: {name!r} is none of {', '.join(known)}")
+        return self
 
     @classmethod
     def read(cls, path: str | Path) -> Study:

@@ -29,7 +29,9 @@ from icgkit.calls.request import sent_params
 from icgkit.cases.dataset import Dataset, load_dataset
 from icgkit.errors import SchemaError
 from icgkit.files import __version__, project_root, read_file, read_parquet, write_whole
-from icgkit.judge.nodes import TEMPLATES, judge_name
+from icgkit.judge.ask import Judge
+from icgkit.judge.kinds import judge_name
+from icgkit.judge.kinds import kinds as judging_kinds
 from icgkit.prompts.conditions import judge_prompts
 from icgkit.study.plan import Plan
 from icgkit.untrusted import toml_table
@@ -92,12 +94,14 @@ def _asked(model: Model, conditions: Iterable[str]) -> dict[str, Any]:
 
 def _judged(model: Model, kinds: Sequence[str], templates: str | Path | None) -> dict[str, dict[str, Any]]:
     """Return what a judge's verdicts hang on, by the name under which they stand."""
-    known = judge_prompts(templates)
+    known, rules = judge_prompts(templates), judging_kinds(templates)
     rows: dict[str, dict[str, Any]] = {}
     for kind in kinds:
-        used = [known[t].sha256 for t in TEMPLATES.get(kind, (kind,)) if t in known]
+        used = [known[t].sha256 for t in rules[kind].templates if t in known] if kind in rules else []
         if used:
-            row = rows.setdefault(judge_name(model, kind, templates), _asked(model, ()) | {"templates": {}})
+            row = rows.setdefault(
+                judge_name(Judge(model, templates), kind), _asked(model, ()) | {"templates": {}}
+            )
             row["templates"][kind] = "+".join(used)
             row["params"][kind] = _asked(model, [kind])["params"][kind]
     return rows

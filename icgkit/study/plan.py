@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import repeat
 from pathlib import Path
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from icgkit.calls.cache import Cache, Record
 from icgkit.calls.limits import Limits
-from icgkit.calls.models import PAPER, Model
+from icgkit.calls.models import PAPER, Model, different_names
 from icgkit.calls.recorded import by_label
 from icgkit.calls.request import REDO, Addressed, Prompt, Request, address, merged, provider_of
 from icgkit.cases.case import Case
 from icgkit.cases.images import MAX_SIDE, Kept, check_all, prepare_ahead
-from icgkit.errors import IcgError, SchemaError, UnknownName
+from icgkit.errors import IcgError, UnknownName
 from icgkit.prompts.conditions import Condition, build_messages, conditions, stages
 from icgkit.schemas import schema
 
@@ -278,22 +278,6 @@ def make_plan(
     return Plan(
         dataset, tuple(chosen), resolved, samples, steps, known, helping, max_side=max_side, then=then
     )
-
-
-def different_names(what: str, names: Sequence[str]) -> None:
-    """Refuse two rows of results with one name.
-
-    Raises
-    ------
-    SchemaError
-        Naming the first name that occurs twice.
-    """
-    twice = next((n for k, n in enumerate(names) if n in names[:k]), None)
-    if twice is not None:
-        raise SchemaError(
-            f"two {what} are called {twice!r} in results",
-            remedy=f'give one a label: {{ name = "{twice}", label = "{twice} (2)", params = {{ ... }} }}',
-        )
 
 
 def elicit(

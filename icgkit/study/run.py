@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING, Any
 from icgkit.calls.cache import Cache, Record
 from icgkit.calls.engine import WOUND_UP
 from icgkit.calls.ledger import Summary, together
-from icgkit.calls.limits import Limits
 from icgkit.calls.prices import most_output
 from icgkit.calls.request import PICTURE, Addressed, Request, address
 from icgkit.cases.case import Case
 from icgkit.cases.dataset import Dataset, load_dataset
 from icgkit.cases.images import check_all
-from icgkit.judge.nodes import JUDGES, judge_name
-from icgkit.judge.planning_set import marked_constraints
-from icgkit.prompts.conditions import Condition, judge_prompts
-from icgkit.schemas import schema
+from icgkit.errors import SchemaError
+from icgkit.judge.kinds import find_kind
+from icgkit.judge.run import Panel, verdict_lines, without_verdict
+from icgkit.prompts.conditions import judge_prompts
 from icgkit.study.estimate import Survey, booked, survey
-from icgkit.study.file import JudgeEntry, Study
+from icgkit.study.file import Study
 from icgkit.study.identity import describe, note_run
-from icgkit.study.judging import marks, verdict_lines, without_verdict
-from icgkit.study.plan import Plan, different_names, responses, run_plan
+from icgkit.study.plan import Plan, responses, run_plan
 
 if TYPE_CHECKING:
     import polars as pl
@@ -53,7 +51,7 @@ class Done:
     responses: pl.DataFrame = field(repr=False)
     judgments: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
     again: Summary = field(default_factory=Summary, repr=False)
-    """The judges' second round, about what they left without a verdict."""
+    """What the judges were asked after the run: what it did not come to."""
 
     @property
     def stopped(self) -> str | None:
@@ -91,11 +89,6 @@ class Done:
         return "\n".join(lines)
 
 
-def kinds_for(judge: JudgeEntry, condition: Condition) -> list[str]:
-    """Return what a judge marks in responses under a condition."""
-    return [kind for kind in judge.kinds if marks(kind, condition.id, condition.family)]
-
-
 def run(
     study: Study | str | Path | dict[str, Any],
     *,
@@ -130,7 +123,9 @@ def run(
     """
     study = as_study(study)
     cache = cache or study.open_cache()
-    plan = judging_plan(study)
+    plan = study.plan()
+    panel = panel_of(study, plan)
+    plan = behind(study, plan, panel)
     describe(study, plan, cache.folder)
     limits = study.call_limits(budget)
 
@@ -143,7 +138,10 @@ def run(
     done = Done(study, cache.folder, summary, plan.count(), plan.left_out(), frame)
     if study.judges and not done.stopped:
         before = len(cache.runs)
-        done.judgments = judge_all(study, frame, cache, limits)
+        asked = frame.filter(frame["condition"].is_in(study.conditions))
+        done.judgments = panel.judge(asked, cache, limits=limits, progress=False)
+        if cache.mode == "record":
+            panel.keep(done.judgments, cache.folder)
         done.again = together(cache.runs[before:])
     if pack and cache.mode == "record" and not done.stopped:
         cache.pack()
@@ -153,19 +151,49 @@ def run(
 def judging_plan(study: Study, dataset: Dataset | None = None) -> Plan:
     """Return the plan of a study with its judges behind each response."""
     plan = study.plan(dataset)
-    if not study.judges:
+    return behind(study, plan, panel_of(study, plan))
+
+
+def panel_of(study: Study, plan: Plan) -> Panel:
+    """Return the judges of a study.
+
+    Raises
+    ------
+    UnknownName, SchemaError
+        For a kind of judging that there is not, or that is not about responses; for two judges of one name.
+    """
+    for entry in study.judges:
+        for name in entry.kinds:
+            if not find_kind(name, study.templates).of_responses:
+                raise SchemaError(
+                    f"judge {entry.name}: kind {name} is not about the responses of a run",
+                    remedy=f"icgkit judge --cache NAME --judges {entry.name} --kinds {name}",
+                )
+    families = {c.id: c.family for c in plan.conditions}
+    judges = [(entry.judge(study.templates), entry.kinds) for entry in study.judges]
+    return Panel(load_dataset(study.dataset) if judges else plan.dataset, judges, families)
+
+
+def behind(study: Study, plan: Plan, panel: Panel) -> Plan:
+    """Return a plan with judges behind each response: what they are asked follows as soon as it is there."""
+    if not panel.judges:
         return plan
-    for kind in JUDGES:
-        names = [judge_name(j.model(), kind, study.templates) for j in study.judges if kind in j.kinds]
-        different_names(f"judges of {kind}", names)
+    chosen = {c.id for c in plan.conditions}
     shown = judge_prompts(study.templates)
-    behind = [
+
+    def then(record: Record, case: Case) -> Iterable[Request]:
+        # What only led to a response, such as the first step of a chain, is not judged.
+        return panel.follow(record, case) if record.condition in chosen else ()
+
+    tried = [
         Request(
-            j.name, PICTURE if any(shown[k].image for k in j.kinds if k in shown) else [], j.model().under("")
+            judge.asked.name,
+            PICTURE if any(shown[k].image for k in own if k in shown) else [],
+            judge.asked.under(""),
         )
-        for j in study.judges
+        for judge, own in panel.judges
     ]
-    return replace(plan, then=_judging(study, plan), behind=tuple(behind))
+    return replace(plan, then=then, behind=tuple(tried))
 
 
 def as_study(study: Study | str | Path | dict[str, Any]) -> Study:
@@ -187,9 +215,11 @@ def estimate(study: Study | str | Path | dict[str, Any], *, cache: Cache | None 
 
     study = as_study(study)
     cache = cache or study.open_cache()
-    plan = judging_plan(study)
+    plan = study.plan()
+    panel = panel_of(study, plan)
+    plan = behind(study, plan, panel)
     describe(study, plan, cache.folder)
-    judges = _judge_calls(study, plan) if study.judges else None
+    judges = _judge_calls(plan, panel) if panel.judges else None
     found = survey(plan, cache, frozenset(study.redo), judges, study.call_limits().prices)
     found.booked = booked(cache)
     if found.missing:
@@ -198,86 +228,21 @@ def estimate(study: Study | str | Path | dict[str, Any], *, cache: Cache | None 
     return found
 
 
-def _judge_calls(study: Study, plan: Plan) -> Callable[[Addressed], list[tuple[str, int, int]]]:
-    chosen = {c.id: c for c in plan.conditions}
+def _judge_calls(plan: Plan, panel: Panel) -> Callable[[Addressed], list[tuple[str, int, int]]]:
+    chosen = {c.id for c in plan.conditions}
+    asked = [(judge, own, most_output(judge.asked.under(""))) for judge, own in panel.judges]
 
-    def calls(asked: Addressed) -> list[tuple[str, int, int]]:
-        condition = chosen.get(str(asked.request.tags.get("condition")))
-        if condition is None or asked.request.tags.get("kind") != "elicit":
+    def calls(call: Addressed) -> list[tuple[str, int, int]]:
+        condition = str(call.request.tags.get("condition"))
+        if condition not in chosen or call.request.tags.get("kind") != "elicit":
             return []
-        most = {j.name: most_output(j.model().under("")) for j in study.judges}
-        return [(j.name, JUDGE_TOKENS, most[j.name]) for j in study.judges for _ in kinds_for(j, condition)]
+        return [
+            (judge.asked.name, JUDGE_TOKENS, most)
+            for judge, own, most in asked
+            for _ in panel.marked(judge, own, condition)
+        ]
 
     return calls
-
-
-def _judging(study: Study, plan: Plan) -> Callable[[Record, Case], Iterable[Request]]:
-    """Return what sends each response on to the judges as soon as it is there."""
-    from icgkit.judge import nodes as judges
-
-    chosen = {c.id: c for c in plan.conditions}
-    asked = [(j, j.model()) for j in study.judges]
-    selected = _selected(study) if any("plan" in j.kinds for j in study.judges) else {}
-
-    def then(record: Record, case: Case) -> Iterable[Request]:
-        if record.status != "ok" or not record.text or record.condition not in chosen:
-            return
-        row = {name: getattr(record, name) for name in schema("responses").columns}
-        row["model"] = record.label or record.model
-        for judge, model in asked:
-            for kind in kinds_for(judge, chosen[record.condition]):
-                request = judges.first_request(
-                    kind, row, case, model, templates=study.templates,
-                    only=selected.get(case.id, ()) if kind == "plan" else None,
-                )  # fmt: skip
-                if request is not None:
-                    yield request
-
-    return then
-
-
-def _selected(study: Study) -> dict[str, tuple[str, ...]]:
-    """Return the nodes that plans are marked on, by case: those of the whole dataset, whatever the subset."""
-    rows = marked_constraints(load_dataset(study.dataset)).group_by("case_id").agg("node_id")
-    return {case_id: tuple(nodes) for case_id, nodes in rows.iter_rows()}
-
-
-def judge_all(study: Study, frame: pl.DataFrame, cache: Cache, limits: Limits) -> dict[str, pl.DataFrame]:
-    """Judge all responses: what was judged while eliciting is replayed, gaps are asked once more."""
-    import polars as pl
-
-    from icgkit.judge import nodes as judges
-    from icgkit.study.judging import merge_verdicts
-
-    work = {"recall": judges.judge_recall, "precision": judges.judge_precision, "plan": judges.judge_plan}
-    names = {"recall": "judgments", "precision": "precision", "plan": "plan"}
-    dataset = study.cases()
-    conditions = {c.id: c for c in study.plan(dataset).conditions}
-    found: dict[str, list[pl.DataFrame]] = {}
-    for judge in study.judges:
-        for kind in judge.kinds:
-            under = [name for name, c in conditions.items() if kind in kinds_for(judge, c)]
-            mine = frame.filter(pl.col("condition").is_in(under))
-            if mine.height:
-                more: dict[str, Any] = (
-                    {"selection": marked_constraints(load_dataset(study.dataset))} if kind == "plan" else {}
-                )
-                marked = work[kind](
-                    mine,
-                    dataset,
-                    judge.model(),
-                    cache=cache,
-                    templates=study.templates,
-                    limits=limits,
-                    progress=False,
-                    **more,
-                )
-                found.setdefault(names[kind], []).append(marked)
-    frames = {name: schema(name).check(pl.concat(parts)) for name, parts in found.items()}
-    for name, verdicts in frames.items():
-        if cache.mode == "record":
-            merge_verdicts(cache.folder / f"{name}.parquet", name, verdicts)
-    return frames
 
 
 def from_options(

@@ -426,14 +426,12 @@ def test_judging_is_recorded_replayed_and_read_back(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_scores_of_judges_are_read_strictly(text: str, want: tuple[Any, str]) -> None:
-    assert _read(_Job({}, "readability", "grade_readability"), text, "ok") == want
+    assert _read(_Job({}, "readability", "grade_readability"), text) == want
 
 
 def test_points_without_an_answer_are_no_no(tmp_path: Path) -> None:
     job = _Job(task("a_1") | {"kind": "none"}, "reasoning", "grade_reasoning")
-    answer, status = _read(
-        job, '{"verdicts": [{"id": "Q0", "met": "Yes"}, {"id": "Q1", "met": "perhaps"}]}', "ok"
-    )
+    answer, status = _read(job, '{"verdicts": [{"id": "Q0", "met": "Yes"}, {"id": "Q1", "met": "perhaps"}]}')
     assert (answer, status) == ({"Q0": True, "Q1": None}, "incomplete")
     written = _records([job], [answer])
     assert [v["answer"] for v in written["reasoning"][0]["vqa"]] == ["Yes"]

@@ -12,7 +12,7 @@ from icgforge.mazes import text_pairs
 from icgkit.calls.cache import Cache
 from icgkit.cases import subset as sampling
 from icgkit.errors import SchemaError
-from icgkit.judge.planning_set import marked_constraints, planning_set
+from icgkit.judge.kinds import kinds, marked_constraints, planning_set
 from icgkit.report.views import subset_cases
 from icgkit.simulate.study import layout_of, subset
 from icgkit.study import judging
@@ -76,7 +76,7 @@ def test_run_and_judge_mark_the_same(tmp_path: Path) -> None:
         assert again[name].sort(frame.columns).equals(frame.sort(frame.columns)), name
     assert len(Cache(tmp_path / "c")) == calls
     assert ran.judgments["plan"].height
-    assert set(again["precision"]["condition"]) <= set(judging.PRECISION)
+    assert set(again["precision"]["condition"]) <= set(kinds()["precision"].unless_named)
 
 
 def test_a_subset_that_leans_is_brought_back_by_its_weights() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from icgforge import baselines as offline
-from icgkit.judge.nodes import fence
+from icgkit.judge.ask import fence
 from icgkit.prompts.conditions import judge_prompts
 from icgkit.prompts.replies import read_verdicts
 

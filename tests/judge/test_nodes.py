@@ -15,18 +15,13 @@ import pytest
 
 import icgkit as ig
 from icgkit.calls.cache import Cache, Record
+from icgkit.calls.request import Request
 from icgkit.cases.dataset import Dataset
 from icgkit.errors import UnknownName
-from icgkit.judge.adversarial import read_adversarial
-from icgkit.judge.leakage import probe_leakage
-from icgkit.judge.nodes import (
-    JUDGES,
-    extract_proposals,
-    judge_plan,
-    judge_precision,
-    judge_recall,
-    verdicts_of,
-)
+from icgkit.judge.ask import Judge, Question, with_params
+from icgkit.judge.kinds import kinds
+from icgkit.judge.nodes import extract_proposals, judge_plan, judge_precision, judge_recall
+from icgkit.judge.probes import probe_leakage, read_adversarial
 from icgkit.prompts.conditions import judge_prompts
 from icgkit.schemas import schema
 
@@ -99,15 +94,8 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def judged(data: Dataset, tmp_path: Path, url: str, **kwargs: Any) -> pl.DataFrame:
-    return judge_recall(
-        responses(GOOD),
-        data,
-        "openai/j",
-        cache=Cache(tmp_path / "c"),
-        params={"api_base": url},
-        progress=False,
-        **kwargs,
-    )
+    judge = Judge(with_params("openai/j", {"api_base": url}), **kwargs)
+    return judge_recall(responses(GOOD), data, judge, cache=Cache(tmp_path / "c"), progress=False)
 
 
 def test_an_unreadable_reply_is_asked_once_more(data: Dataset, tmp_path: Path) -> None:
@@ -159,7 +147,10 @@ def test_a_missing_response_is_no_zero(data: Dataset, tmp_path: Path) -> None:
 @pytest.mark.parametrize("status", ["refused", "truncated", "empty", "error"])
 def test_a_failed_judge_call_keeps_its_status(status: str) -> None:
     record = Record("k", "judge", "d", "c", "direct", "j", status=status, text="{}")
-    assert verdicts_of(record, ["n1"], ("met",)) == {"n1": {"met": None, "status": status}}
+    question = Question(("n1",), lambda ids, sample: Request("j", []), lambda text, ids: {}, {"met": None})
+    (again,) = question.request().then(record)
+    assert question.verdicts == {"n1": {"met": None, "status": status}}
+    assert not again.then(record)
 
 
 def test_unknown_case(data: Dataset, tmp_path: Path) -> None:
@@ -179,7 +170,7 @@ def test_own_templates_are_used(data: Dataset, tmp_path: Path) -> None:
 
 
 def test_every_judge_with_a_model_has_a_template() -> None:
-    assert set(JUDGES) - {"adversarial"} <= set(judge_prompts())
+    assert set(kinds()) - {"adversarial"} <= set(judge_prompts())
 
 
 def test_offline_judges_over_all_kinds(data: Dataset, tmp_path: Path) -> None:
@@ -197,7 +188,7 @@ def test_offline_judges_over_all_kinds(data: Dataset, tmp_path: Path) -> None:
         data,
         "offline/judge",
         cache=cache,
-        selection=chosen,
+        nodes=chosen,
         progress=False,
     )
     assert plan.select("node_id", "satisfied").rows() == [("n1", True)]

@@ -6,7 +6,8 @@ import json
 
 from icgkit.bench.unike.files import names
 from icgkit.bench.unike.scores import says
-from icgkit.judge.nodes import MAX_ITEM, MAX_RESPONSE, _as_far_as_shown, _item_json, fence, is_cut
+from icgkit.judge.ask import MAX_RESPONSE, fence, is_cut
+from icgkit.judge.nodes import MAX_ITEM, _item_json, as_far_as_shown
 
 
 def test_a_judge_is_told_of_a_cut_and_not_shown_thoughts() -> None:
@@ -20,9 +21,9 @@ def test_a_judge_is_told_of_a_cut_and_not_shown_thoughts() -> None:
 
 def test_what_is_not_found_in_a_cut_response_is_missing() -> None:
     lost = {"region": True, "update": False, "status": "ok"}
-    assert _as_far_as_shown(lost, ["region", "update"]) == {"region": None, "update": None, "status": "cut"}
+    assert as_far_as_shown(lost, ["region", "update"]) == {"region": None, "update": None, "status": "cut"}
     found = {"region": True, "update": True, "status": "ok"}
-    assert _as_far_as_shown(found, ["region", "update"]) == found
+    assert as_far_as_shown(found, ["region", "update"]) == found
 
 
 def test_an_overlong_proposal_stays_whole_json() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import icgkit as ig
-from icgkit.judge.planning_set import planning_set
+from icgkit.judge.kinds import planning_set
 
 
 def test_at_most_two_a_case_and_the_same_each_time() -> None:

@@ -8,8 +8,12 @@ import pytest
 
 import icgkit as ig
 from icgkit.errors import SchemaError, UnknownName
-from icgkit.judge.nodes import JUDGES
+from icgkit.judge.kinds import kinds as judging_kinds
 from icgkit.schemas import schema
+
+
+def required(name: str) -> list[str]:
+    return [column for column, spec in schema(name).columns.items() if not spec.optional]
 
 
 @pytest.fixture
@@ -51,7 +55,7 @@ def test_what_a_cache_lacks_is_said_with_the_command(cache: Path) -> None:
     assert re.search(r"icgkit run --dataset \S+ --models \S+ --conditions oracle --cache \S+", ask)
     frame, missing = run.need("precision")
     assert frame.is_empty()
-    assert frame.columns == [*schema("precision").columns, "template", "image"]
+    assert frame.columns == [*required("precision"), "template", "image"]
     assert "icgkit judge" in missing
     table = run.if_has(["oracle"], ig.metrics.gap, run.judgments)
     assert table["status"].item() == "not in this cache: oracle"
@@ -71,7 +75,7 @@ def test_models_of_a_subset_run_stay_out_of_full(cache: Path) -> None:
     run = ig.load_results(cache)
     assert set(run.full["model"]) == {"a", "b"}
     more = run.judgments.with_columns(case_id=pl.lit("demo-2")).filter(model="a")
-    pl.concat([pl.read_parquet(cache / "judgments.parquet"), more.select(list(schema("judgments").columns)).with_columns(
+    pl.concat([pl.read_parquet(cache / "judgments.parquet"), more.select(required("judgments")).with_columns(
         dataset=pl.lit("mini"))]).write_parquet(cache / "judgments.parquet")  # fmt: skip
     assert set(ig.load_results(cache).full["model"]) == {"a"}
 
@@ -120,4 +124,4 @@ def test_remedies_name_commands_that_there_are(cache: Path, name: str) -> None:
     missing = ig.load_results(cache).need(name)[1]
     assert name in missing
     kinds = re.findall(r"icgkit judge --kinds (\w+)", missing)
-    assert all(k in JUDGES for k in kinds)
+    assert all(k in judging_kinds() for k in kinds)

@@ -21,7 +21,8 @@ from icgkit.calls.keys import load_litellm  # noqa: F401 - the import is slow; h
 from icgkit.calls.recorded import load_responses, read_run
 from icgkit.cases.dataset import load_dataset
 from icgkit.errors import IcgError, SchemaError, UnknownName
-from icgkit.judge.nodes import judge_name
+from icgkit.judge.ask import Judge
+from icgkit.judge.kinds import judge_name
 from icgkit.report.results import load_results
 from icgkit.study import run as study_run
 from icgkit.study.file import Study
@@ -275,7 +276,7 @@ def test_a_judge_with_other_words_is_another_judge(server) -> None:
     judge_cache("./run", judges, progress=False)
     judge_cache("./run", judges, templates=own_judge("Be strict."), progress=False)
     names = set(pl.read_parquet("run/judgments.parquet")["judge"])
-    assert names == {"openai/judge-a", judge_name("openai/judge-a", "recall", "own")}
+    assert names == {"openai/judge-a", judge_name(Judge("openai/judge-a", "own"), "recall")}
     judge_cache("./run", judges, templates=own_judge("Be mild."), progress=False)
     assert pl.read_parquet("run/judgments.parquet")["judge"].n_unique() == 3
     assert set(read_run(Path("run"))["judges"]) == set(pl.read_parquet("run/judgments.parquet")["judge"])

@@ -1,7 +1,7 @@
 """Draw-or-Decline: judges of refusals, edits and stances; strict readers of what they answer.
 
-A judge is any model that `icgkit.calls.engine` can call and one template in `templates/judges`. What cannot
-be read, or quotes what nobody wrote, is asked for once more and stays pending after that.
+A judge is any model that `icgkit.calls.request` can call and one template in `templates/judges`. What cannot
+be read, or quotes what nobody wrote, is asked for once more (`icgkit.judge.ask`) and stays pending after that.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icgkit.bench.dod.compare import STANCES
 from icgkit.bench.dod.maze import ABSTAIN
 from icgkit.calls.cache import Cache
-from icgkit.calls.engine import complete_many
 from icgkit.calls.limits import Limits
 from icgkit.calls.request import Request
 from icgkit.cases.images import prepare
 from icgkit.files import inside
-from icgkit.judge.nodes import fence, is_cut, spoken_part
+from icgkit.judge.ask import Question, Verdict, ask, fence, is_cut, spoken_part
 from icgkit.prompts.conditions import fill, judge_prompts
 from icgkit.prompts.replies import Mark, as_bool, plain, read_json
 
@@ -191,7 +191,7 @@ def judge_refusals(answers: pl.DataFrame, requests: pl.DataFrame, judge: str, **
     judge : str
         Model as named to litellm.
     **options
-        As in `run_judge`: `cache` (required), `root` (folder of the pictures), `params`, `templates`,
+        The fields of `Asking`: `cache` (required), `root` (folder of the pictures), `params`, `templates`,
         `limits`, `progress`.
 
     Returns
@@ -210,10 +210,10 @@ def judge_refusals(answers: pl.DataFrame, requests: pl.DataFrame, judge: str, **
             **fence(row["text"]),
         }
 
-    got = run_judge(
-        answers, requests, "dod_refusal", judge, inputs, lambda row: row["input_images"],
-        lambda reply, row: read_refusal(reply, row["text"]), **options,
+    told = _Template(
+        "dod_refusal", inputs, lambda row: row["input_images"], lambda reply, row: read_refusal(reply, row["text"])
     )  # fmt: skip
+    got = _run_judge(answers, requests, judge, told, Asking(**options))
     return _frame(got, "refused")
 
 
@@ -235,10 +235,11 @@ def judge_edits(answers: pl.DataFrame, requests: pl.DataFrame, judge: str, **opt
             "n_inputs": len(row["input_images"]),
         }
 
-    got = run_judge(
-        asked, requests, "dod_edit", judge, inputs, lambda row: [*row["input_images"], row["image"]],
-        lambda reply, row: read_edit_verdict(reply), **options,
+    told = _Template(
+        "dod_edit", inputs, lambda row: [*row["input_images"], row["image"]],
+        lambda reply, row: read_edit_verdict(reply),
     )  # fmt: skip
+    got = _run_judge(asked, requests, judge, told, Asking(**options))
     return _frame(got, "valid")
 
 
@@ -249,63 +250,103 @@ def judge_stances(answers: pl.DataFrame, requests: pl.DataFrame, judge: str, **o
     asked = answers.filter(pl.col("case_id").is_in(requests.filter(~pl.col("feasible"))["case_id"].implode()))
 
     def inputs(row: Mapping[str, Any]) -> dict[str, Any]:
-        told = {"instruction": row["instruction"], "proof": row["proof"] or row["reason"], "stances": STANCES}
-        return told | fence(row["text"])
+        shown = {
+            "instruction": row["instruction"],
+            "proof": row["proof"] or row["reason"],
+            "stances": STANCES,
+        }
+        return shown | fence(row["text"])
 
-    got = run_judge(
-        asked, requests, "dod_stance", judge, inputs, lambda row: row["input_images"],
-        lambda reply, row: read_stance(reply, row["text"]), **options,
+    told = _Template(
+        "dod_stance", inputs, lambda row: row["input_images"], lambda reply, row: read_stance(reply, row["text"])
     )  # fmt: skip
+    got = _run_judge(asked, requests, judge, told, Asking(**options))
     return _frame(got, "stance")
 
 
-def run_judge(
-    answers: pl.DataFrame, requests: pl.DataFrame, template: str, judge: str,
-    inputs: Callable[[Mapping[str, Any]], dict[str, Any]], pictures: Callable[[Mapping[str, Any]], Iterable[str]],
-    read: Callable[[str | None, Mapping[str, Any]], Said], *, cache: Cache, root: str | Path | None = None,
-    params: Mapping[str, Any] | None = None, templates: str | Path | None = None, limits: Limits | None = None,
-    progress: bool = True, dataset: str = "dod",
-) -> list[tuple[Any, ...]]:  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How a judge of this benchmark is asked.
+
+    Parameters
+    ----------
+    cache : Cache
+        Where the calls are recorded, or replayed from.
+    root : path, optional
+        Folder of the pictures; none are shown without it.
+    params : mapping, optional
+        Of the calls; temperature 0 and 1,024 tokens if not given.
+    templates : path, optional
+        Folder with own templates in `judges/`.
+    """
+
+    cache: Cache
+    root: str | Path | None = None
+    params: Mapping[str, Any] | None = None
+    templates: str | Path | None = None
+    limits: Limits | None = None
+    progress: bool = True
+    dataset: str = "dod"
+
+
+class _Template(NamedTuple):
+    """What one of the judges is told, and how its reply is read."""
+
+    name: str
+    inputs: Callable[[Mapping[str, Any]], dict[str, Any]]
+    pictures: Callable[[Mapping[str, Any]], Iterable[str]]
+    read: Callable[[str | None, Mapping[str, Any]], Said]
+
+
+def _run_judge(
+    answers: pl.DataFrame, requests: pl.DataFrame, judge: str, told: _Template, how: Asking
+) -> list[tuple[Any, ...]]:
     """Ask a judge about every answer that has text, once more where it gave no verdict.
 
     Returns one tuple an answer: model, reminder, case_id, value, quote, status, cause_right, judge.
     """
-    told = judge_prompts(templates)[template]
     rows = answers.join(requests, on="case_id", how="inner", maintain_order="left").rows(named=True)
-    found = [Said(None, "", "no response")] * len(rows)
-    todo = [k for k, row in enumerate(rows) if spoken_part(row["text"]).strip()]
-    for attempt in (0, 1):
-        calls = []
-        for k in todo:
-            row = rows[k]
-            shown = [inside(root, name) for name in pictures(row)] if root is not None else []
-            content: list[dict[str, Any]] = [
-                {"type": "image_url", "image_url": {"url": prepare(path).data_url}} for path in shown
-            ]
-            content.append({"type": "text", "text": fill(told.body, inputs(row), f"judge {template}")})
-            subject = hashlib.sha256(
-                "\x1f".join(str(x) for x in (*_key(row), row["text"])).encode()
-            ).hexdigest()
-            tags = {
-                "kind": "judge", "dataset": dataset, "case_id": row["case_id"], "stage": template,
-                "condition": f"reminder_{row['reminder']}", "subject": subject[:32], "subject_model": row["model"],
-                "template_sha256": told.sha256,
-            }  # fmt: skip
-            messages: list[dict[str, Any]] = [
-                {"role": "system", "content": told.system},
-                {"role": "user", "content": content},
-            ]
-            calls.append(Request(judge, messages, params or PARAMS, attempt, tags))
-        records = complete_many(calls, cache=cache, limits=limits, progress=progress and attempt == 0)
-        for k, record in zip(todo, records, strict=True):
-            bad = Said(None, "", record.status)
-            found[k] = read(record.text, rows[k]) if record.status == "ok" else bad
-            if template != "dod_edit" and is_cut(rows[k]["text"]) and found[k].value in (False, "none"):
-                found[k] = Said(None, found[k].quote, "cut")  # not said in the part that the judge was shown
-        todo = [k for k in todo if found[k].status not in ("ok", "cut")]
-        if not todo:
-            break
-    return [(*_key(row), *said, judge) for row, said in zip(rows, found, strict=True)]
+    asked = [_question(row, judge, told, how) for row in rows]
+    ask(asked, cache=how.cache, limits=how.limits, progress=how.progress)
+    out = []
+    for row, question in zip(rows, asked, strict=True):
+        got = question.verdicts["answer"]
+        status = "no response" if got["status"] == "no_response" else got["status"]
+        out.append((*_key(row), got["value"], got["quote"], status, got["cause_right"], judge))
+    return out
+
+
+def _question(row: Mapping[str, Any], judge: str, told: _Template, how: Asking) -> Question:
+    template = judge_prompts(how.templates)[told.name]
+    # What the judge was not shown, the text may say; edits are judged by pictures alone.
+    cut = told.name != "dod_edit" and is_cut(row["text"])
+
+    def build(ids: Sequence[str], sample: int) -> Request:
+        shown = [inside(how.root, name) for name in told.pictures(row)] if how.root is not None else []
+        content: list[dict[str, Any]] = [
+            {"type": "image_url", "image_url": {"url": prepare(path).data_url}} for path in shown
+        ]
+        content.append({"type": "text", "text": fill(template.body, told.inputs(row), f"judge {told.name}")})
+        subject = hashlib.sha256("\x1f".join(str(x) for x in (*_key(row), row["text"])).encode()).hexdigest()
+        tags = {
+            "kind": "judge", "dataset": how.dataset, "case_id": row["case_id"], "stage": told.name,
+            "condition": f"reminder_{row['reminder']}", "subject": subject[:32], "subject_model": row["model"],
+            "template_sha256": template.sha256,
+        }  # fmt: skip
+        messages: list[dict[str, Any]] = [
+            {"role": "system", "content": template.system},
+            {"role": "user", "content": content},
+        ]
+        return Request(judge, messages, how.params or PARAMS, sample, tags)
+
+    def read(reply: str | None, ids: Sequence[str]) -> dict[str, Verdict]:
+        said = told.read(reply, row)
+        if cut and said.value in (False, "none"):
+            said = Said(None, said.quote, "cut")
+        return {"answer": said._asdict()}
+
+    blank = Said(None, "", "")._asdict()
+    return Question(("answer",), build, read, blank, due=bool(spoken_part(row["text"]).strip()))
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, str, str]:

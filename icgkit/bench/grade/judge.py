@@ -1,23 +1,24 @@
 """Judge edited diagrams as GRADE does: rubric points, consistency by kind of task, readability.
 
-Each is one call a sample through `icgkit.calls.engine`, recorded in a cache and replayed from it. What a judge
-does not answer is asked for once more and stays missing after that.
+Each is one call a sample, recorded in a cache and replayed from it. What a judge does not answer is asked for once
+more (`icgkit.judge.ask`) and stays missing after that.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icgkit.calls.cache import Cache
-from icgkit.calls.engine import complete_many
 from icgkit.calls.limits import Limits
-from icgkit.calls.request import Request
+from icgkit.calls.request import Request, request_key
 from icgkit.cases.images import prepare
 from icgkit.errors import SchemaError
 from icgkit.files import inside
+from icgkit.judge.ask import Question, Verdict, ask
 from icgkit.prompts.conditions import Condition, Message, fill, judge_prompts
 from icgkit.prompts.replies import read_score, read_verdicts
 
@@ -56,19 +57,36 @@ class Judged(NamedTuple):
     calls: pl.DataFrame
 
 
-def judge_samples(
-    tasks: pl.DataFrame,
-    judge: str,
-    *,
-    root: str | Path,
-    cache: Cache,
-    dataset: str = "grade",
-    params: Mapping[str, Any] | None = None,
-    show_reference: bool = False,
-    templates: str | Path | None = None,
-    limits: Limits | None = None,
-    progress: bool = True,
-) -> Judged:
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How a judge of edited pictures is asked.
+
+    Parameters
+    ----------
+    root : path
+        Folder that the paths of the pictures are relative to.
+    cache : Cache
+        Where the calls are recorded, or replayed from.
+    params : mapping, optional
+        Of the calls; temperature 0 and 2,048 tokens if not given.
+    show_reference : bool
+        Whether consistency is judged with the reference picture, too. The public judge does not see it;
+        `offline/pixels` needs it to know what had to change.
+    templates : path, optional
+        Folder with own templates in `judges/`.
+    """
+
+    root: str | Path
+    cache: Cache
+    dataset: str = "grade"
+    params: Mapping[str, Any] | None = None
+    show_reference: bool = False
+    templates: str | Path | None = None
+    limits: Limits | None = None
+    progress: bool = True
+
+
+def judge_samples(tasks: pl.DataFrame, judge: str, **options: Any) -> Judged:
     """Judge the edited pictures of a result file.
 
     Parameters
@@ -77,13 +95,8 @@ def judge_samples(
         Result of `load_tasks` for a model's result file (with `editing_path`).
     judge : str
         Model as named to litellm; `offline/pixels` compares pixels with the reference.
-    root : path
-        Folder that the paths of the pictures are relative to.
-    cache : Cache
-        Where the calls are recorded, or replayed from.
-    show_reference : bool
-        Whether consistency is judged with the reference picture, too. The public judge does not see it;
-        `offline/pixels` needs it to know what had to change.
+    **options
+        The fields of `Asking`; `root` and `cache` are required.
 
     Raises
     ------
@@ -96,7 +109,7 @@ def judge_samples(
     """
     import polars as pl
 
-    known = judge_prompts(templates)
+    how = Asking(**options)
     jobs = []
     for task in tasks.iter_rows(named=True):
         if task["status"] != "ok" or not task["editing_path"]:
@@ -109,41 +122,37 @@ def judge_samples(
         if task["kind"] != "none":
             jobs.append(_Job(task, "consistency", f"grade_{task['kind']}"))
         jobs.append(_Job(task, "readability", "grade_readability"))
-    answers: list[Any] = [None] * len(jobs)
-    calls: list[dict[str, Any]] = [{} for _ in jobs]
-    todo = list(range(len(jobs)))
-    for attempt in (0, 1):
-        requests = [
-            _request(jobs[k], known[jobs[k].template], judge, Path(root), dataset, params or PARAMS,
-                     show_reference, attempt)
-            for k in todo
-        ]  # fmt: skip
-        records = complete_many(requests, cache=cache, limits=limits, progress=progress and attempt == 0)
-        again = []
-        for k, record in zip(todo, records, strict=True):
-            answers[k], status = _read(jobs[k], record.text if record.status == "ok" else None, record.status)
-            calls[k] = {
-                "task_id": jobs[k].task["task_id"], "part": jobs[k].part, "status": status,
-                "key": record.key, "latency": record.latency,
-            }  # fmt: skip
-            if status != "ok":
-                again.append(k)
-        todo = again
-        if not todo:
-            break
+    asked = [_question(job, judge, how) for job in jobs]
+    ask(asked, cache=how.cache, limits=how.limits, progress=how.progress)
+    answers = [question.verdicts["answer"]["value"] for question in asked]
+    calls = [
+        {
+            "task_id": job.task["task_id"], "part": job.part, "status": question.verdicts["answer"]["status"],
+            "key": question.record.key if question.record else request_key(question.request()),
+            "latency": question.record.latency if question.record else None,
+        }
+        for job, question in zip(jobs, asked, strict=True)
+    ]  # fmt: skip
     kinds: dict[str, Any] = dict.fromkeys(("task_id", "part", "status", "key"), pl.String)
     return Judged(_records(jobs, answers), pl.DataFrame(calls, schema=kinds | {"latency": pl.Float64}))
 
 
-def _request(
-    job: _Job, template: Condition, judge: str, root: Path, dataset: str, params: Mapping[str, Any],
-    show_reference: bool, sample: int,
-) -> Request:  # fmt: skip
-    tags = {
-        "kind": "judge", "dataset": dataset, "case_id": job.task["task_id"], "condition": template.id,
-        "stage": template.id, "subject": job.task["editing_path"], "template_sha256": template.sha256,
-    }  # fmt: skip
-    return Request(judge, _messages(job, template, root, show_reference), params, sample, tags)
+def _question(job: _Job, judge: str, how: Asking) -> Question:
+    template = judge_prompts(how.templates)[job.template]
+
+    def build(ids: Sequence[str], sample: int) -> Request:
+        tags = {
+            "kind": "judge", "dataset": how.dataset, "case_id": job.task["task_id"], "condition": template.id,
+            "stage": template.id, "subject": job.task["editing_path"], "template_sha256": template.sha256,
+        }  # fmt: skip
+        messages = _messages(job, template, Path(how.root), how.show_reference)
+        return Request(judge, messages, how.params or PARAMS, sample, tags)
+
+    def read(reply: str | None, ids: Sequence[str]) -> dict[str, Verdict]:
+        value, status = _read(job, reply)
+        return {"answer": {"value": value, "status": status}}
+
+    return Question(("answer",), build, read, {"value": None})
 
 
 def _messages(job: _Job, template: Condition, root: Path, show_reference: bool) -> list[Message]:
@@ -161,10 +170,8 @@ def _messages(job: _Job, template: Condition, root: Path, show_reference: bool) 
     return [{"role": "system", "content": template.system}, {"role": "user", "content": content}]
 
 
-def _read(job: _Job, text: str | None, status: str) -> tuple[Any, str]:
+def _read(job: _Job, text: str | None) -> tuple[Any, str]:
     """Return the answer (marks of the points, or a score) and how reading went."""
-    if text is None:
-        return None, status
     if job.part == "reasoning":
         ids = [q["id"] for q in job.task["questions"]]
         got = read_verdicts(text, ids, ["met"])
