@@ -252,7 +252,7 @@ def load_published(name: str = "icg") -> pl.DataFrame:
     Parameters
     ----------
     name : str
-        File in `data/published/` without its ending: icg, grade, grade_judges, dod, dod_facts,
+        File in `data/published/` without its ending: icg, grade, grade_facts, grade_judges, dod, dod_facts,
         unike or unike_facts.
     """
     folder = project_root() / "data" / "published"

@@ -15,6 +15,7 @@ import icgkit as ig
 from icgforge.baselines import reply
 from icgforge.diagrams import tasks as drawn
 from icgkit.bench.grade import door as grade
+from icgkit.bench.grade import tables as grade_tables
 from icgkit.bench.grade.files import _yes
 from icgkit.bench.grade.judge import _Job, _read, _records, judge_samples, write_scores
 from icgkit.calls.cache import Cache
@@ -241,6 +242,7 @@ def test_both_relaxed_scores_by_hand() -> None:
             "relaxed_set": 82.5,
             "relaxed_sample": 75,
             "strict": 50,
+            "strict_public": 50,
         }
     )
     one = got.filter(measure="consistency").row(0, named=True)
@@ -528,3 +530,44 @@ def test_editors_of_the_stored_set() -> None:
     assert got["n_total"].unique().to_list() == [18]
     with pytest.raises(SchemaError, match="no drawn set"):
         drawn.load_drawn(DATA / "implicit")
+
+
+# -- tables ---------------------------------------------------------------------------------------
+
+
+def test_printed_strict_accuracies_as_counts() -> None:
+    samples = drawn.load_drawn().filter(instruction="implicit")
+    board = grade_tables.board_beside(grade.set_scores(samples, n_resamples=20))
+    printed = dict(board.filter(~pl.col("programmed")).select("model", "count").iter_rows())
+    # 291 / 520 = 55.96; 24.7 % lies between 128 / 520 = 24.62 and 129 / 520 = 24.81.
+    assert (printed["GPT-Image-2"], printed["Seedream 5.0"]) == ("291 of 520", "no k of 520")
+    assert printed["Step-1x (think)"] == "no k of 520"
+    exact = board.filter(model="OmniGen").row(0, named=True)
+    # None of 520: the upper end is 1 - 0.025^(1/520).
+    assert (exact["k"], exact["k_low"], exact["k_high"]) == (
+        0,
+        0,
+        pytest.approx(100 * (1 - 0.025 ** (1 / 520))),
+    )
+    ours = board.filter(pl.col("model").str.starts_with("editor/"))
+    assert ours["programmed"].all()
+    assert set(ours["where"]) == {"programmed, drawn set"}
+    assert ours["strict_public"].null_count() == 0
+
+
+def test_what_is_programmed_is_not_tested() -> None:
+    compared = grade.compare_instructions(drawn.load_drawn(), n_resamples=20)
+    table = grade_tables.ablation_beside(compared)
+    assert not {"p_value", "low", "high"} & set(table.columns)
+    told = {r["model"]: r for r in table.filter(measure="strict").iter_rows(named=True)}
+    # 65.7 % of 68: 44 / 68 = 64.7, 45 / 68 = 66.2, so one sample at least is missing.
+    assert told["Nano Banana 2"]["count_implicit"] == "24 of 68"
+    assert told["Nano Banana 2"]["count_explicit"] == "no k of 68"
+    assert told["editor/literal"]["programmed"]
+
+
+def test_judges_of_models_and_of_drawings_stand_apart() -> None:
+    edits = drawn.load_edits()
+    errors = grade.judge_error(edits, drawn.truth(drawn.draw_tasks()), on=["task_id", "edit"])
+    assert set(grade_tables.judges_table(errors)["where"]) == {"programmed, drawn set"}
+    assert set(grade_tables.judges_table()["where"]) == {"GRADE Table 4"}

@@ -9,6 +9,7 @@ from icgkit.bench.grade.compare import leaderboard
 from icgkit.bench.grade.files import PARTS
 from icgkit.bench.grade.scores import MEASURES
 from icgkit.cases.dataset import load_published
+from icgkit.report.published import beside_rows, counts
 from icgkit.report.render import plain_style
 
 if TYPE_CHECKING:
@@ -22,13 +23,53 @@ HEADERS = {
     "reasoning": "Reasoning", "consistency": "Consistency", "readability": "Readability", "strict": "Strict",
     "relaxed_set": "Relaxed, set", "relaxed_sample": "Relaxed, samples", "n": "n", "where": "Source",
     "n_total": "n", "n_missing": "Missing", "discipline": "Discipline", "sub_task": "Sub-task",
-    "measure": "Measure", "implicit": "Implicit", "explicit": "Explicit", "difference": "Difference",
+    "strict_public": "Strict (public)", "count": "Count",
+    "count_implicit": "Strict, implicit", "count_explicit": "Strict, explicit", "measure": "Measure",
+    "implicit": "Implicit", "explicit": "Explicit", "difference": "Difference",
     "low": "Low", "high": "High", "judge": "Judge", "interval": "Strict accuracy",
 }  # fmt: skip
 EDIT_LABELS = {
     "original": "Original", "solved": "Solved (reference)", "partial": "In part", "wrong": "Wrong",
     "over": "Too much", "no_op": "Nothing",
 }  # fmt: skip
+
+
+PROGRAMMED = "programmed, drawn set"
+"""What rows of the drawn set are called: each editor is a program that does what its name says."""
+
+
+def printed_n() -> dict[str, int]:
+    """Return the sizes that the paper states: `tasks` (the set) and `ablation` (the subset of Table 5)."""
+    rows = load_published("grade_facts").select("id", "value").iter_rows()
+    return {name: int(value) for name, value in rows}
+
+
+def counted(value: float | None, n: int) -> dict[str, float | int | str | None]:
+    """Return a printed percentage as k of n with its exact interval, or say that no k fits.
+
+    Returns
+    -------
+    dict
+        `k` (null if several fit, or none), `k_low`, `k_high` (percent, Clopper-Pearson over all that fit) and
+        `count`: "k of n", or "no k of n".
+
+    Examples
+    --------
+    >>> counted(56.0, 520)["count"], counted(24.7, 520)["count"]
+    ('291 of 520', 'no k of 520')
+    """
+    blank: dict[str, float | int | str | None] = dict.fromkeys(("k", "k_low", "k_high", "count"))
+    if value is None:
+        return blank
+    fit = counts(value, n)
+    if fit.is_empty():
+        return blank | {"count": f"no k of {n}"}
+    rows = fit.rows(named=True)
+    many = "-".join(str(k) for k in dict.fromkeys((rows[0]["k"], rows[-1]["k"])))
+    return {
+        "k": rows[0]["k"] if len(rows) == 1 else None, "k_low": rows[0]["low"], "k_high": rows[-1]["high"],
+        "count": f"{many} of {n}",
+    }  # fmt: skip
 
 
 def board_beside(scores: pl.DataFrame) -> pl.DataFrame:
@@ -42,9 +83,10 @@ def board_beside(scores: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        `model`, `where`, the measures in percent (null where the source prints none; `relaxed_set` of the
-        published rows is computed from their three dimensions), `interval` of strict accuracy, `n`,
-        `flag`.
+        `model`, `where`, `programmed`, the measures in percent (null where the source prints none;
+        `relaxed_set` of the published rows is computed from their three dimensions; the printed strict
+        accuracy is `strict_public`), `interval` of strict accuracy (printed: exact, of the count; ours:
+        bootstrap), `k`, `k_low`, `k_high`, `count` (see `counted`), `n`, `flag`.
     """
     import polars as pl
 
@@ -55,14 +97,33 @@ def board_beside(scores: pl.DataFrame) -> pl.DataFrame:
     ours = wide.join(strict, on="model", how="left", maintain_order="left")
     shown = [interval(e, lo, hi, ".1f") for e, lo, hi in ours.select("_e", "low", "high").iter_rows()]
     ours = ours.with_columns(
-        pl.Series("interval", shown, dtype=pl.String), where=pl.lit("drawn set"), flag=pl.lit(None, pl.String)
+        pl.Series("interval", shown, dtype=pl.String), where=pl.lit(PROGRAMMED), programmed=True
     )
-    theirs = leaderboard().with_columns(
-        pl.col("strict_accuracy").alias("strict"), relaxed_sample=pl.lit(None, pl.Float64),
-        interval=pl.format("{}", pl.col("strict_accuracy")), n=pl.lit(520, pl.Int64),
-    )  # fmt: skip
-    columns = ["model", "where", *MEASURES, "interval", "n", "flag"]
-    return pl.concat([theirs.select(columns), ours.select(columns)])
+    size = printed_n()["tasks"]
+    theirs = leaderboard().rename({"strict_accuracy": "strict_public"})
+    found = pl.DataFrame([counted(v, size) for v in theirs["strict_public"]], infer_schema_length=None)
+    theirs = pl.concat([theirs, found], how="horizontal")
+    exact = [
+        interval(e, low, high, ".1f")
+        for e, low, high in theirs.select("strict_public", "k_low", "k_high").iter_rows()
+    ]
+    theirs = theirs.with_columns(
+        pl.Series("interval", exact, dtype=pl.String), n=pl.lit(size, pl.Int64), programmed=False
+    )
+    columns = [
+        "model",
+        "where",
+        "programmed",
+        *MEASURES,
+        "interval",
+        "k",
+        "k_low",
+        "k_high",
+        "count",
+        "n",
+        "flag",
+    ]
+    return beside_rows(ours, theirs, columns)
 
 
 def checks() -> pl.DataFrame:
@@ -87,93 +148,84 @@ def checks() -> pl.DataFrame:
 
 
 def ablation_beside(compared: pl.DataFrame) -> pl.DataFrame:
-    """Put our paired comparison of implicit and explicit instructions below the published one.
+    """Put our comparison of implicit and explicit instructions below the published one.
+
+    Parameters
+    ----------
+    compared : polars.DataFrame
+        Result of `compare_instructions`.
 
     Returns
     -------
     polars.DataFrame
-        `model`, `where`, `measure`, `implicit`, `explicit`, `difference`, `low`, `high` (percent;
-        the paper gives no interval), `p_value`, `n`.
+        `model`, `where`, `programmed`, `measure`, `implicit`, `explicit`, `difference` (percent), `n`,
+        `count_implicit`, `count_explicit` (strict accuracy as counts; "no k of n" shows that samples are missing
+        there, so that the two sides are not fully paired). No interval and no test: the paper gives none,
+        and what our editors do with each way of instructing is written in their program.
     """
     import polars as pl
 
+    size = printed_n()["ablation"]
     theirs = load_published("grade").filter(id="ablation_68")
     names = {
-        "reasoning": "reasoning",
-        "consistency": "consistency",
-        "readability": "readability",
+        "reasoning": "reasoning", "consistency": "consistency", "readability": "readability",
         "strict": "strict_accuracy",
-    }
+    }  # fmt: skip
     rows = []
     for model in theirs["model"].unique(maintain_order=True):
         one, two = (
             theirs.filter(model=model, setting=s).row(0, named=True) for s in ("implicit", "explicit")
         )
         for measure, column in names.items():
-            rows.append({"model": model, "where": one["where"], "measure": measure, "implicit": one[column],
-                         "explicit": two[column], "difference": two[column] - one[column], "n": 68})  # fmt: skip
+            rate = measure == "strict"
+            rows.append(
+                {"model": model, "where": one["where"], "programmed": False, "measure": measure, "n": size,
+                 "implicit": one[column], "explicit": two[column], "difference": two[column] - one[column],
+                 "count_implicit": counted(one[column], size)["count"] if rate else None,
+                 "count_explicit": counted(two[column], size)["count"] if rate else None}
+            )  # fmt: skip
     ours = compared.filter(pl.col("measure").is_in(list(names))).select(
-        "model", "measure", "low", "high", "p_value", where=pl.lit("drawn set"), implicit="mean_reference",
+        "model", "measure", where=pl.lit(PROGRAMMED), programmed=pl.lit(True), implicit="mean_reference",
         explicit="mean_target", difference="estimate", n="n_pairs",
     )  # fmt: skip
-    columns = [
-        "model",
-        "where",
-        "measure",
-        "implicit",
-        "explicit",
-        "difference",
-        "low",
-        "high",
-        "p_value",
-        "n",
-    ]
-    published = pl.DataFrame(rows, schema_overrides={"n": pl.Int64})
-    return pl.concat([published, ours], how="diagonal").select(columns)
+    columns = ["model", "where", "programmed", "measure", "implicit", "explicit", "difference", "n",
+               "count_implicit", "count_explicit"]  # fmt: skip
+    return beside_rows(ours, pl.DataFrame(rows, infer_schema_length=None), columns)
 
 
-def judges_beside(errors: pl.DataFrame) -> pl.DataFrame:
-    """Put the errors of our judge below those of the published judges (scale 0 to 1).
+def judges_table(errors: pl.DataFrame | None = None) -> pl.DataFrame:
+    """Return the errors of judges in one row each (scale 0 to 1): the published ones, or ours if given.
+
+    The two are no comparison: the published judges marked pictures of models against experts; ours marks drawn
+    diagrams whose places stand in the rubric, against what holds by construction.
 
     Parameters
     ----------
-    errors : polars.DataFrame
+    errors : polars.DataFrame, optional
         Result of `judge_error`.
     """
     import polars as pl
 
-    theirs = load_published("grade_judges").select(
-        "judge", "dimension", "mae", sd="std", where=pl.lit("GRADE Table 4"), n=pl.lit(68, pl.Int64)
-    )
-    ours = errors.select(
-        "judge", "dimension", "mae", "sd", "bias", "n", "n_missing", where=pl.lit("drawn set")
-    )
-    both = pl.concat([theirs, ours], how="diagonal")
-    wide = both.pivot("dimension", index=["judge", "where"], values=["mae", "sd", "n"], maintain_order=True)
+    if errors is None:
+        rows = load_published("grade_judges").select(
+            "judge", "dimension", "mae", sd="std", n=pl.lit(printed_n()["ablation"], pl.Int64),
+            where=pl.lit("GRADE Table 4"),
+        )  # fmt: skip
+    else:
+        rows = errors.select("judge", "dimension", "mae", "sd", "n", where=pl.lit(PROGRAMMED))
+    wide = rows.pivot("dimension", index=["judge", "where"], values=["mae", "sd", "n"], maintain_order=True)
     return wide.select("judge", "where", *[f"{what}_{d}" for d in PARTS for what in ("mae", "sd", "n")])
 
 
-def judges_published(errors: pl.DataFrame) -> pl.DataFrame:
-    """Return the errors of our judge beside those of each published one, in the form that `icgkit.save` takes."""
-    import polars as pl
-
-    ours = errors.select("dimension", "judge", pl.col("mae").alias("_mae"), pl.col("sd").alias("_sd"))
-    rows = []
-    for row in load_published("grade_judges").join(ours, on="dimension").iter_rows(named=True):
-        for what, printed in (("mae", "mae"), ("sd", "std")):
-            rows.append(
-                {"quantity": f"{what.upper()} of {row['dimension']}", "model": row["judge"], "where": "GRADE Table 4",
-                 "ours": row[f"_{what}"], "published": row[printed], "unit": "scale 0 to 1",
-                 "note": f"ours: {row['judge_right']} on drawn diagrams against what holds by construction"}
-            )  # fmt: skip
-    return pl.DataFrame(rows)
-
-
-NOTE = "Editors named editor/ are programs that make one kind of edit; they stand for no model."
+NOTE = (
+    "Editors named editor/ are programs: what each does is written down, on drawn diagrams that are easy to mark. "
+    "Their rows show that files, rules and judge work; they stand for no model and are no result."
+)
 
 ROUNDED = (
-    "Strict accuracy takes all points met as full reasoning; the public script asks for a sum above 0.99, which "
-    "three weights of 0.33 do not reach (`strict_accuracy` gives both)."
+    "Strict (public) is the public scorer's figure, as printed; strict takes all points met as full reasoning; the public script asks for a sum above 0.99, which "
+    "three weights of 0.33 do not reach. Count: which k of the 520 samples gives the printed figure; none does where "
+    "samples were missing. Intervals of printed figures: exact, of the count."
 )
 
 
@@ -184,10 +236,11 @@ def typeset_board(board: pl.DataFrame, interval: str) -> Table:
     return typeset(
         board,
         id="B-grade",
-        columns=["model", "where", *MEASURES[:5], "interval", "n"],
+        columns=["model", "where", *MEASURES[:5], "strict_public", "count", "interval", "n"],
         headers=HEADERS,
-        formats=dict.fromkeys(MEASURES[:5], ".1f"),
-        caption=f"GRADE, implicit instructions, percent: published leaderboard and the drawn set; {interval}.",
+        formats=dict.fromkeys((*MEASURES[:5], "strict_public"), ".1f"),
+        caption="GRADE, implicit instructions, percent: published leaderboard, and programmed editors on the drawn "
+        f"set; {interval}.",
         notes=[NOTE, ROUNDED, *(f"FLUX.2 dev: {flag}." for flag in board["flag"].drop_nulls().unique())],
     )
 
@@ -210,34 +263,49 @@ def typeset_fields(scores: pl.DataFrame, interval: str) -> Table:
     )
 
 
-def typeset_ablation(compared: pl.DataFrame, interval: str) -> Table:
+def typeset_ablation(compared: pl.DataFrame) -> Table:
     """Typeset the result of `ablation_beside`."""
     from icgkit.report.tables import typeset
 
     return typeset(
         compared,
         id="B-grade-ablation",
+        columns=["model", "where", "measure", "implicit", "explicit", "difference", "n", "count_implicit", "count_explicit"],
         headers=HEADERS,
-        formats=dict.fromkeys(["implicit", "explicit", "low", "high"], ".1f") | {"difference": "+.1f"},
-        caption=f"Implicit and explicit instructions on the same tasks, percent; {interval}.",
-        notes=[NOTE, "p: exchange of both sides of whole tasks, exact McNemar for strict accuracy."],
-    )
+        formats=dict.fromkeys(["implicit", "explicit"], ".1f") | {"difference": "+.1f"},
+        caption="Implicit and explicit instructions, percent: published, and programmed editors on the drawn set.",
+        notes=[
+            NOTE,
+            "Not tested: the paper gives no samples, and the programmed editors differ by design.",
+            "Counts: which k of the stated n gives the printed strict accuracy; where none does, samples are missing "
+            "and the two ways of instructing are not fully paired.",
+        ],
+    )  # fmt: skip
 
 
-def typeset_judges(judges: pl.DataFrame) -> Table:
-    """Typeset the result of `judges_beside`."""
+def typeset_judges(judges: pl.DataFrame, *, id: str, published: bool) -> Table:
+    """Typeset the result of `judges_table`, the published one or ours."""
     from icgkit.report.tables import typeset
 
     errors = {f"{what}_{d}": (what.upper(), d) for d in PARTS for what in ("mae", "sd")}
+    ours = (
+        "Pixel judge against what holds by construction, drawn set, scale 0 to 1.",
+        "The rubric names the places to look at, and the diagrams are drawn: these errors are not comparable with "
+        "those of judges of model outputs. SD: of signed errors.",
+    )
+    theirs = (
+        "Published judges against the mean of five experts, scale 0 to 1.",
+        "The published SD is not said to be of signed or of absolute errors.",
+    )
+    caption, note = theirs if published else ours
     return typeset(
         judges,
-        id="B-grade-judges",
+        id=id,
         columns=["judge", "where", *errors, "n_readability"],
         headers=HEADERS | {c: head for c, (head, _) in errors.items()} | {"n_readability": "n"},
         spanners={c: dimension for c, (_, dimension) in errors.items()},
-        caption="Judges against the mean of five experts (published) and the pixel judge against what holds by "
-        "construction (drawn set), scale 0 to 1.",
-        notes=["The published SD is not said to be of signed or of absolute errors; ours is of signed ones."],
+        caption=caption,
+        notes=[note],
     )
 
 

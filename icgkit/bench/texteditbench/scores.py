@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from icgkit.bench.texteditbench.files import HALVES, mask_of, read
 from icgkit.errors import ImageError, SchemaError
 from icgkit.files import inside, read_file
-from icgkit.metrics.mean import means
+from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap
+from icgkit.metrics.mean import mean
 from icgkit.prompts.replies import as_score
 from icgkit.untrusted import json_value
 
@@ -101,7 +102,7 @@ def _score(told: Any, name: str) -> tuple[float | None, float | None, str]:
     return (number, number, "") if 0 <= number <= 5 else (None, number, "not in 0 to 5")
 
 
-def judged_scores(frame: pl.DataFrame, **options: Any) -> pl.DataFrame:
+def judged_scores(frame: pl.DataFrame, *, ci: Bootstrap | None = BOOTSTRAP) -> pl.DataFrame:
     """Average the scores of `read_judged` by model, category and dimension.
 
     Returns
@@ -113,17 +114,17 @@ def judged_scores(frame: pl.DataFrame, **options: Any) -> pl.DataFrame:
     """
     import polars as pl
 
-    return _averages(frame.with_columns(unit=pl.format("{}/{}", "category", "task_id")), JUDGED, **options)
+    return _averages(frame.with_columns(case_id=pl.format("{}/{}", "category", "task_id")), JUDGED, ci)
 
 
-def _averages(frame: pl.DataFrame, order: dict[str, str], **options: Any) -> pl.DataFrame:
+def _averages(frame: pl.DataFrame, order: dict[str, str], ci: Bootstrap | None) -> pl.DataFrame:
     import polars as pl
 
     key = ["model", "category", "measure"]
     parts = []
     for part in (frame.with_columns(category=pl.lit("all")), frame):
         renamed = part.rename({"measure": "_m"})
-        got = means(renamed, ["score"], by=["model", "category", "_m"], cluster="unit", **options)
+        got = mean(renamed, ["score"], by=["model", "category", "_m"], ci=ci)
         got = got.drop("measure").rename({"_m": "measure"})
         public = part.group_by(key).agg(pl.col("public").mean())
         parts.append(got.join(public, on=key, how="left", maintain_order="left"))
@@ -202,7 +203,7 @@ def _ssim(a: Array, b: Array) -> float:
 
 
 def pixel_scores(
-    edited: str | Path, data: str | Path, *, model: str = "", **options: Any
+    edited: str | Path, data: str | Path, *, model: str = "", ci: Bootstrap | None = BOOTSTRAP
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compare edited pictures with the originals outside the masks (`outside_mask`).
 
@@ -255,10 +256,10 @@ def pixel_scores(
             value = values.get(name)
             value = value if value is not None and math.isfinite(value) else None
             rows.append((model or here.resolve().name, topic, row["case_id"], name, value, None))
-    kinds: dict[str, Any] = dict.fromkeys(("model", "category", "unit", "measure"), pl.String)
+    kinds: dict[str, Any] = dict.fromkeys(("model", "category", "case_id", "measure"), pl.String)
     frame = pl.DataFrame(rows, schema=kinds | {"score": pl.Float64, "public": pl.Float64}, orient="row")
     words = dict.fromkeys(("place", "kind", "detail"), pl.String)
-    return _averages(frame, PIXELS, **options), pl.DataFrame(problems, schema=words, orient="row")
+    return _averages(frame, PIXELS, ci), pl.DataFrame(problems, schema=words, orient="row")
 
 
 def _compare(root: Path, row: dict[str, Any], here: Path, found: Path) -> dict[str, float]:
