@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from icgkit.study.file import Study
 
 VERDICTS = ("judgments", "precision", "plan", "adversarial", "leakage")
-"""Frames that are made from recorded calls and the cases' nodes."""
+"""Frames that are made from recorded calls and the cases' nodes, besides those of kinds of judging of one's own."""
 _STAGES = {"adversarial": "adversarial_node", "ocr_assisted": "ocr_transcript", "discover_verify": "verify"}
 
 
@@ -54,10 +54,11 @@ def accept_cases(folder: Path, dataset: Dataset) -> list[str]:
 
     changed, gone = differing(folder, dataset)
     old = [*changed, *gone]
-    for name in VERDICTS:
-        path = folder / f"{name}.parquet"
-        if old and path.is_file():
-            frame = read_parquet(path)
+    for path in sorted(folder.glob("*.parquet")) if old else ():
+        frame = read_parquet(path) if path.stem != "calls" else None
+        if frame is not None and (
+            path.stem in VERDICTS or {"case_id", "judge", "status"} <= set(frame.columns)
+        ):
             kept = frame.filter(~(pl.col("case_id").is_in(old) & (pl.col("dataset") == dataset.name)))
             if kept.height < frame.height:
                 import io
