@@ -27,7 +27,8 @@ from icgkit.bench.unike import scores as unike_scores
 from icgkit.calls.cache import Cache
 from icgkit.calls.ledger import Ledger
 from icgkit.calls.limits import Limits
-from icgkit.cases.dataset import load_audit, load_judgments
+from icgkit.calls.recorded import load_judgments
+from icgkit.cases.dataset import load_audit
 from icgkit.cases.images import prepare
 from icgkit.errors import IcgError
 from icgkit.files import parquet_rows, read_csv
