@@ -27,7 +27,7 @@ from icgkit.bench.unike import scores as unike_scores
 from icgkit.calls.cache import Cache
 from icgkit.calls.ledger import Ledger
 from icgkit.calls.limits import Limits
-from icgkit.calls.recorded import load_judgments
+from icgkit.calls.recorded import dataset_of, load_judgments, read_run
 from icgkit.cases.dataset import load_audit
 from icgkit.cases.images import prepare
 from icgkit.errors import IcgError
@@ -40,7 +40,6 @@ from icgkit.reproduce.notebooks import read_notebook
 from icgkit.schemas import schema
 from icgkit.study.batch import collect
 from icgkit.study.file import Study
-from icgkit.study.identity import dataset_of, read_run
 
 BOUNDED = settings(
     max_examples=60,

@@ -101,3 +101,30 @@ def test_imports_run_downwards() -> None:
         command, cwd=ROOT, capture_output=True, text=True, env=os.environ | {"NO_COLOR": "1"}
     )
     assert done.returncode == 0, done.stdout
+
+
+def test_every_promise_of_security_md_names_a_test_that_is_there() -> None:
+    promised = set(
+        re.findall(r"`(test_\w+|tests/[\w/.]+)`", (ROOT / "SECURITY.md").read_text(encoding="utf-8"))
+    )
+    defined = {
+        m for p in (ROOT / "tests").rglob("*.py") for m in re.findall(r"^def (test_\w+)", p.read_text(encoding="utf-8"), re.M)
+    }  # fmt: skip
+    assert len(promised) > 20
+    absent = {p for p in promised if not ((ROOT / p).is_file() if "/" in p else p in defined)}
+    assert not absent
+
+
+def test_every_tool_is_installed_by_its_hash() -> None:
+    installs = re.findall(r"pip install .*", (ROOT / "bootstrap.sh").read_text(encoding="utf-8"))
+    assert len(installs) == 3
+    assert all("--require-hashes" in line or "--editable ." in line for line in installs)
+    picked = subprocess.run(
+        ["awk", "/^[A-Za-z]/ { on = /^uv==/ } on", "requirements.lock"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert picked.startswith("uv==")
+    assert len(re.findall("^[a-z]", picked, re.M)) == 1
+    assert "--hash=sha256:" in picked

@@ -255,7 +255,8 @@ def unpack_raw(raw: str, text: str | None) -> dict[str, Any]:
     >>> unpack_raw(pack_raw(reply, "Hi"), "Hi") == reply
     True
     """
-    data: dict[str, Any] = json.loads(raw)
+    found = json_value(raw, "raw reply", lenient=True)  # a cache may be somebody else's
+    data: dict[str, Any] = found if isinstance(found, dict) else {}
     choices = data.get("choices")
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
         message = _dict(choices[0].get("message"))

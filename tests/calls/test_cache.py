@@ -10,7 +10,9 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import polars as pl
 import pytest
@@ -504,3 +506,23 @@ def test_other_processes_are_seen_on_refresh(tmp_path) -> None:
     second.refresh()
     assert "k1" in second
     assert json.loads(next(iter(first.folder.glob("*.jsonl"))).read_text())["key"] == "k1"
+
+
+@pytest.mark.parametrize("name", ["spending.jsonl", "damaged.jsonl"])
+def test_no_file_of_a_cache_is_a_way_out(name: str, tmp_path) -> None:
+    """A stranger's cache may hold links where icgkit appends."""
+    victim = tmp_path / "thesis.txt"
+    victim.write_text("mine")
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    (folder / name).symlink_to(victim)
+    (folder / "calls-1.jsonl").write_text("no record\n")
+    with warnings.catch_warnings(), suppress(CacheError, OSError):
+        warnings.simplefilter("ignore")
+        cache = Cache(folder)
+        cache.put(record(1))
+        cache.ledger.begin(1.0)
+    with warnings.catch_warnings(), suppress(CacheError, OSError):
+        warnings.simplefilter("ignore")
+        Cache(folder).pack()
+    assert victim.read_text() == "mine"
