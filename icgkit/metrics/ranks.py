@@ -282,6 +282,8 @@ def adjust(
     >>> adjust(pl.DataFrame({"p_value": [0.01, 0.04, 0.03]}), method="bh")["p_adjusted"].to_list()
     [0.03, 0.04, 0.04]
     """
+    import pingouin  # it loads pandas, seaborn and statsmodels
+
     _input.one_of("method", method, ("holm", "bh"))
     by = _input.columns_of(by)
     got = _input.eager(frame, [*by, p])
@@ -295,8 +297,10 @@ def adjust(
     for _, part in groups:
         known = part.drop_nulls(p)
         index, raw = known["_i"].to_list(), known[p].to_numpy()
-        for i, value in zip(index, _holm(raw) if method == "holm" else _bh(raw), strict=True):
-            adjusted[i] = float(value)
+        if index:
+            fixed = pingouin.multicomp(raw, method={"holm": "holm", "bh": "fdr_bh"}[method])[1]
+            for i, value in zip(index, fixed, strict=True):
+                adjusted[i] = float(value)
         for i in part["_i"].to_list():
             counts[i] = len(index)
     return got.with_columns(
@@ -304,19 +308,3 @@ def adjust(
         pl.Series("n_comparisons", counts, dtype=pl.Int64),
         pl.lit({"holm": "Holm", "bh": "Benjamini-Hochberg"}[method]).alias("adjustment"),
     )
-
-
-def _holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    order = np.argsort(p, kind="stable")
-    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    out = np.empty_like(p)
-    out[order] = np.minimum(stepped, 1.0)
-    return out
-
-
-def _bh(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    order = np.argsort(p, kind="stable")[::-1]
-    stepped = np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1))
-    out = np.empty_like(p)
-    out[order] = np.minimum(stepped, 1.0)
-    return out
