@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icgkit.errors import SchemaError
 from icgkit.report.render import DPI, font_file, font_with, strange_signs, warn_of_boxes
+from icgkit.taxonomy import CATEGORIES, SUBTYPES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -164,7 +165,7 @@ def typeset(
         its status is shown. Default: every column.
     headers : mapping, optional
         Column to header, over those of `HEADERS` and the labels of conditions; any other column
-        is called by its name with blanks for underscores.
+        is called by its name with blanks for underscores. Ids of subtypes and categories get their labels.
     formats : mapping, optional
         Column to format specification, over `FORMATS`; default ".3f" for floats, ",d" for integers.
     spanners : mapping, optional
@@ -196,12 +197,14 @@ def typeset(
     for kind, names in (("formats", formats), ("spanners", spanners)):
         if unknown := [n for n in names if n not in frame.columns]:
             raise SchemaError(f"table {id}: {kind} for unknown column", got=unknown, allowed=frame.columns)
+    frame = _with_labels(frame)
     shown = []
     for name, dtype in frame.schema.items():
         spec = (FORMATS | formats).get(
             name, ".3f" if dtype.is_float() else ",d" if dtype.is_integer() else ""
         )
-        header = headers.get(name, name.replace("_", " "))
+        words = name.replace("_", " ")
+        header = headers.get(name, words[:1].upper() + words[1:] if len(words) > 2 else words)
         shown.append(Col(name, header, "right" if dtype.is_numeric() else "left", spec))
     heavy = frozenset(
         (i, name)
@@ -211,6 +214,16 @@ def typeset(
     )
     over = tuple(spanners.get(n) for n in frame.columns) if spanners else ()
     return Table(id, frame, caption, tuple(shown), tuple(n for n in notes if n), heavy, over)
+
+
+def _with_labels(frame: pl.DataFrame) -> pl.DataFrame:
+    """Put labels in place of the ids of subtypes and categories."""
+    import polars as pl
+
+    labels = {c.id: c.label for c in CATEGORIES.values()}
+    labels |= {s.id: f"{CATEGORIES[s.category].label}: {s.label}" for s in SUBTYPES.values()}
+    named = [c for c in ("subtype", "category", "element") if frame.schema.get(c) == pl.String]
+    return frame.with_columns(pl.col(named).replace(labels)) if named else frame
 
 
 def _condition_labels() -> dict[str, str]:

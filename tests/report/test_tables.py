@@ -123,3 +123,11 @@ def test_rules_of_displays_outweigh_the_hosts() -> None:
         for selector in selectors:
             assert all(part.strip().startswith(name) for part in selector.split(",")), selector
         assert "table-layout:auto" in css
+
+
+def test_ids_are_shown_as_labels_and_heads_start_large() -> None:
+    table = ig.tables.typeset(
+        pl.DataFrame({"subtype": ["xmod_scene"], "rate_target": [0.5], "d": [0.1]}), id="T", caption="c"
+    )
+    assert [c.header for c in table.columns] == ["Subtype", "Rate target", "d"]
+    assert next(iter(table.rows()))[0].text == "Cross-modal: Scene"
