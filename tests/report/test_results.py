@@ -125,3 +125,15 @@ def test_remedies_name_commands_that_there_are(cache: Path, name: str) -> None:
     assert name in missing
     kinds = re.findall(r"icgkit judge --kinds (\w+)", missing)
     assert all(k in judging_kinds() for k in kinds)
+
+
+def test_a_row_says_what_it_stands_on(cache: Path) -> None:
+    judgments = ig.load_results(cache).all_judgments
+    cells = pl.DataFrame({"model": ["a", "gone", ig.views.ALL]})
+    got = ig.views.with_counts(cells, judgments).rows()
+    n, scored = judgments.height, judgments["found"].drop_nulls().len()
+    own = judgments.filter(model="a")
+    assert got[0] == ("a", 1, own["found"].drop_nulls().len(), own["found"].null_count())
+    assert got[1] == ("gone", None, None, None)
+    assert got[2] == (ig.views.ALL, 1, scored, n - scored)
+    assert n - scored > 0

@@ -48,6 +48,7 @@ from icgkit.report.views.shapes import subtype_labels as subtype_labels
 from icgkit.report.views.shapes import taxonomy_view as taxonomy_view
 from icgkit.report.views.shapes import wide as wide
 from icgkit.report.views.shapes import with_all as with_all
+from icgkit.report.views.shapes import with_counts as with_counts
 from icgkit.report.views.status import status_rates as status_rates
 from icgkit.report.views.study import best_by_price as best_by_price
 from icgkit.report.views.study import category_mix as category_mix

@@ -208,3 +208,30 @@ def minus(differences: pl.DataFrame, target: str) -> pl.DataFrame:
     return differences.filter(target=target).with_columns(
         -pl.col("estimate"), low=-pl.col("high"), high=-pl.col("low")
     )
+
+
+def with_counts(cells: pl.DataFrame, judgments: pl.DataFrame, by: str = "model") -> pl.DataFrame:
+    """Append what each row of a wide table stands on: `cases`, verdicts that are `scored` and `missing`.
+
+    The row `ALL` counts everything; a row of which there are no judgments has nulls.
+
+    Parameters
+    ----------
+    cells : polars.DataFrame
+        One row a value of `by`.
+    judgments : polars.DataFrame
+        Schema `judgments`: what the cells were computed from.
+    """
+    import polars as pl
+
+    scored = pl.col("found").is_not_null().sum()
+    counts = [
+        pl.struct("dataset", "case_id").n_unique().alias("cases"),
+        scored.alias("scored"),
+        (pl.len() - scored).alias("missing"),
+    ]
+    each = judgments.group_by(by).agg(counts)
+    everything = judgments.select(pl.lit(ALL).alias(by), *counts)
+    return cells.join(
+        pl.concat([each, everything], how="vertical_relaxed"), on=by, how="left", maintain_order="left"
+    )
