@@ -191,7 +191,8 @@ def save(
         else:
             files[".table.thumb.png"] = thumbnail(picture)
     if figure is not None:
-        if any(ax.axison for ax in figure.axes) and figure.get_layout_engine() is not None:
+        drawn_on = any(ax.axison for ax in figure.axes)
+        if run.n and drawn_on and figure.get_layout_engine() is not None:
             write_n(figure, run.n)
         files |= render(figure)
         code = base64.b64encode(files[".thumb.png"]).decode()
