@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import graph_of_imports
@@ -94,3 +96,23 @@ def test_the_names_for_type_checkers_are_those_that_are_imported_when_used() -> 
     }
     for name in icgkit.__all__:
         assert getattr(icgkit, name) is not None
+
+
+def test_every_place_that_contributing_names_is_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:icgkit|icgforge|tests|scripts|notebooks|docs)/[\w./-]*)`", text))
+    assert {
+        "icgkit/templates/conditions/",
+        "icgkit/bench/",
+        "icgforge/baselines/",
+        "scripts/golden.py",
+    } <= named
+    assert sorted(p for p in named if not (ROOT / p).exists()) == []
+
+
+def test_the_picture_of_the_house_has_the_floors_of_the_contract() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    layers = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    floors = [re.findall(r"\w+", floor) for floor in layers["contracts"][0]["layers"]]
+    drawn = text[text.index("    icgforge  makes") : text.index("Imports run downwards")].splitlines()[2:]
+    assert [line[:50].split() for line in drawn if line.strip()] == floors
