@@ -19,7 +19,6 @@ KNOWN = {
     "icgkit": [
         {"cases.case", "cases.dataset", "cases.images", "cases.show"},  # a case shows itself in Jupyter
         {"prompts.proposals", "prompts.replies"},
-        {"report.table_figure", "report.tables"},
         {"study.chains", "study.estimate", "study.plan"},
     ],
     "icgforge": [
