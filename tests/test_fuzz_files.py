@@ -15,7 +15,6 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from icgkit.judge.forms import read_form
 from PIL import Image
 
 import icgkit as ig
@@ -32,7 +31,7 @@ from icgkit.cases.dataset import load_audit
 from icgkit.cases.images import prepare
 from icgkit.errors import IcgError
 from icgkit.files import parquet_rows, read_csv
-from icgkit.judge.human import read_human
+from icgkit.judge.human import read_form, read_human
 from icgkit.prompts.conditions import build_messages, read_condition
 from icgkit.report.gallery import read_results
 from icgkit.reproduce.compare import compare_folders
