@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from PIL import Image
 from icgkit.calls.cache import Cache
 from icgkit.calls.models import Model
 from icgkit.calls.recorded import load_responses
+from icgkit.cases import images as images_module
 from icgkit.cases.case import Case, Constraint, Edge, Target
 from icgkit.cases.dataset import load_dataset, write_cases
 from icgkit.errors import CacheMiss, CallError, ImageError, SchemaError, UnknownName
@@ -181,22 +183,34 @@ def test_batch_is_submitted_closed_and_collected_later(server, tmp_path) -> None
     assert not list((tmp_path / "run" / "batches").glob("*"))
 
 
-def test_an_image_that_is_broken_inside_is_never_sent(server, tmp_path) -> None:
-    """Its file begins and ends well: only decoding finds it, which goes on beside the calls."""
-    images = tmp_path / "data" / "cases" / "small" / "images"
-    data = bytearray((images / "3.png").read_bytes())
-    at = data.index(b"IDAT") + 6
-    data[at : at + 8] = b"\xff" * 8
-    (images / "3.png").write_bytes(data)
-    asked = study(server, tmp_path, models=["openai/a"], conditions=["direct"])
+def test_an_image_that_is_broken_inside_is_never_sent(server, tmp_path, monkeypatch) -> None:
+    """Its file begins and ends well: only decoding finds it, which is held here until calls are made."""
+    folder = tmp_path / "data" / "cases" / "small"
+    Image.new("RGB", (30, 20), "red").save(folder / "images" / "3.jpg")
+    data = (folder / "images" / "3.jpg").read_bytes()
+    (folder / "images" / "3.jpg").write_bytes(data[:-20] + b"\xff\xd8" + data[-20:])  # begins anew inside
+    cases = (folder / "cases.jsonl").read_text(encoding="utf-8")
+    (folder / "cases.jsonl").write_text(cases.replace("3.png", "3.jpg"), encoding="utf-8")
+    slowly = {"concurrency": 1, "backoff": 0.02}
+    asked = study(server, tmp_path, models=["openai/a"], conditions=["direct"], limits=slowly)
 
-    def sent() -> int:
-        return sum(n for prompt, n in server.seen.items() if "Edit 3." in prompt)
+    def sent(text: str) -> int:
+        return sum(n for prompt, n in server.seen.items() if text in prompt)
 
-    before = sent()
+    before, decode, begun = sent("Edit"), images_module._broken, sent("Edit 3.")
+
+    def held(path: str) -> str | None:
+        until = time.monotonic() + 5
+        while path.endswith("3.jpg") and sent("Edit") == before and time.monotonic() < until:
+            time.sleep(0.01)
+        return decode(path)
+
+    monkeypatch.setattr(images_module, "_broken", held)
     with pytest.raises(ImageError, match="c3"):
         study_run.run(asked, progress=False)
-    assert sent() == before
+    assert sent("Edit") - before == 3  # the others were answered, and are recorded
+    assert len(Cache(tmp_path / "run")) == 3
+    assert sent("Edit 3.") == begun
 
 
 def test_a_batch_keeps_to_the_budget_and_says_why_calls_failed(server, tmp_path) -> None:
