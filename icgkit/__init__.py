@@ -11,6 +11,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 _WHERE = {
+    "Request": "calls.request",
+    "Limits": "calls.limits",
+    "estimate": "study.run",
+    "elicit": "study.plan",
     "__version__": "files",
     "Case": "cases.case",
     "Constraint": "cases.case",
@@ -63,8 +67,10 @@ __all__ = [*_WHERE, *_MODULES]
 
 if TYPE_CHECKING:
     from icgkit.calls.cache import Cache as Cache
+    from icgkit.calls.limits import Limits as Limits
     from icgkit.calls.recorded import load_judgments as load_judgments
     from icgkit.calls.recorded import load_responses as load_responses
+    from icgkit.calls.request import Request as Request
     from icgkit.cases.case import Case as Case
     from icgkit.cases.case import Constraint as Constraint
     from icgkit.cases.case import Edge as Edge
@@ -94,6 +100,8 @@ if TYPE_CHECKING:
     from icgkit.report.save import Provenance as Provenance
     from icgkit.report.save import save as save
     from icgkit.study.file import Study as Study
+    from icgkit.study.plan import elicit as elicit
+    from icgkit.study.run import estimate as estimate
     from icgkit.study.run import run as run
     from icgkit.taxonomy import CATEGORIES as CATEGORIES
     from icgkit.taxonomy import SUBTYPES as SUBTYPES
