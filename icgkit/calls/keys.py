@@ -343,7 +343,7 @@ def load_litellm() -> Any:
         warnings.simplefilter("ignore")
         import litellm
     # It imports each provider at that provider's first call, where the same words would come again.
-    if not any(pattern is not None and pattern.pattern == _READ_ONLY for _, pattern, *_ in warnings.filters):
+    if not any(getattr(words, "pattern", None) == _READ_ONLY for _, words, *_ in warnings.filters):
         warnings.filterwarnings("ignore", _READ_ONLY, UserWarning)
     litellm.suppress_debug_info = True
     litellm.drop_params = False

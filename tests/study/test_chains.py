@@ -92,3 +92,19 @@ def test_what_litellm_says_while_it_is_imported_is_not_raised() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "litellm", done.stderr[-1000:]
+
+
+def test_the_first_call_through_litellm_warns_of_nothing() -> None:
+    """It imports providers on the way; in a fresh process with warnings as errors."""
+    code = (
+        "import warnings; warnings.simplefilter('error')\n"
+        "from icgforge import baselines\n"
+        "from icgkit.calls.keys import load_litellm\n"
+        "litellm = load_litellm()\n"
+        "baselines.register()\n"
+        "asked = [{'role': 'user', 'content': 'Hello'}]\n"
+        "reply = litellm.completion(model='offline/priors', messages=asked)\n"
+        "print(reply.choices[0].finish_reason)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "stop", done.stderr[-1000:]
