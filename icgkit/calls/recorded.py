@@ -6,9 +6,7 @@ import hashlib
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from icgkit.calls.cache import Cache
 from icgkit.cases.dataset import Dataset, load_dataset
@@ -16,6 +14,9 @@ from icgkit.errors import SchemaError, UnknownName
 from icgkit.files import folder_of, named_folder, project_root, read_file, read_parquet
 from icgkit.schemas import schema
 from icgkit.untrusted import json_value, toml_table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 RUN, CASES = "run.toml", "cases.json"
 
@@ -152,6 +153,8 @@ def load_responses(
         One row a call. Where a case was asked again with other words or parameters, the latest
         record counts.
     """
+    import polars as pl
+
     frame = Cache(named_folder("cache", cache), mode="replay").frame().filter(pl.col("kind") == kind)
     if stage is not None:
         frame = frame.filter(pl.col("stage") == stage)
@@ -165,6 +168,8 @@ def load_responses(
 
 def by_label(calls: pl.DataFrame) -> pl.DataFrame:
     """Return recorded calls with the model's label, where it has one, as its name."""
+    import polars as pl
+
     return calls.with_columns(model=pl.coalesce("label", "model"))
 
 
