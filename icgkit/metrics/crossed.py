@@ -188,19 +188,32 @@ def _levels(kept: pl.DataFrame, column: str, first: str | None) -> list[str]:
     return known if first is None else [first, *(v for v in known if v != first)]
 
 
+_WIDEST = 10.0
+"""A random sd, in log odds, beyond which hardly an outcome is open: the likelihood has run away."""
+
+
+def _state(fit: Any) -> str:
+    """Say whether a fit can be read."""
+    if not fit.converged:
+        return "not converged"
+    sd = max(float(np.asarray(cov)[0]) ** 0.5 for cov in fit.varcorr)
+    return "ok" if sd <= _WIDEST else f"the fit runs away: a random sd of {sd:.0f} log odds"
+
+
 def _terms(fit: Any, fixed: list[str], levels: dict[str, list[str]], level: float) -> pl.DataFrame:
     z = NormalDist().inv_cdf((1 + level) / 2)
     rows = []
+    state = _state(fit)
     for name, estimate, se in zip(fit.names, fit.beta, fit.se, strict=True):
         parts = [(fixed[int(i)], levels[fixed[int(i)]][int(k)]) for i, k in _LEVEL.findall(name)]
         row: dict[str, Any] = {
             "term": " x ".join(c for c, _ in parts) or "intercept",
             "value": ", ".join(v for _, v in parts) or None,
-            "status": "ok" if fit.converged else "not converged",
+            "status": state,
         }
-        if fit.converged and np.isfinite(estimate):
+        if state == "ok" and np.isfinite(estimate):
             row |= {"estimate": float(estimate), "odds_ratio": float(np.exp(estimate))}
-        if fit.converged and np.isfinite(se) and se > 0:
+        if state == "ok" and np.isfinite(se) and se > 0:
             low, high = float(estimate - z * se), float(estimate + z * se)
             p = erfc(abs(float(estimate / se)) / 2**0.5)
             row |= {"se": float(se), "low": low, "high": high, "p_value": p}
@@ -240,7 +253,8 @@ def _summary(
 ) -> pl.DataFrame:  # fmt: skip
     from scipy.special import chdtrc
 
-    notes = [] if fit.converged else ["not converged"]
+    state = _state(fit)
+    notes = [] if state == "ok" else [state]
     notes += _gone(left_out)
     row: dict[str, Any] = {
         "log_likelihood": float(fit.loglik), "n_scored": kept.height, "n_total": rows,
@@ -248,7 +262,7 @@ def _summary(
         "left_out": ", ".join(left_out) or None,
         "method": "mixed logit, Laplace, Wald intervals; references " + ", ".join(f"{c}={v[0]}" for c, v in levels.items()),
     }  # fmt: skip
-    if base is not None and fit.converged and base.converged:
+    if base is not None and state == "ok" and _state(base) == "ok":
         chi2, df = max(0.0, 2 * float(fit.loglik - base.loglik)), len(fit.beta) - len(base.beta)
         row |= {"chi2": chi2, "df": df, "p_interaction": float(chdtrc(df, chi2))}
     row["status"] = "; ".join(notes) or "ok"

@@ -85,3 +85,23 @@ def test_without_the_extra_the_status_says_how_to_get_it(monkeypatch: pytest.Mon
     got = M.crossed(judgments())
     assert got.terms.is_empty()
     assert "pip install 'icgkit[mixed]'" in got.fit["status"].item()
+
+
+def test_a_fit_that_runs_away_gives_no_numbers_and_says_so() -> None:
+    """Nodes that everybody finds, or nobody: their spread has no finite estimate."""
+    rows = [
+        {
+            "case_id": f"c{n // 2}",
+            "node_id": f"n{n}",
+            "model": model,
+            "condition": "direct",
+            "found": n % 2 == 0,
+        }
+        for n in range(120)
+        for model in ("a", "b", "c")
+    ]
+    rows[0]["found"] = False
+    got = M.crossed(pl.DataFrame(rows), fixed=["model"], random=["case_id", "node_id"], interaction=False)
+    assert "runs away" in got.fit["status"].item()
+    assert got.terms["estimate"].null_count() == got.terms.height
+    assert got.terms["p_value"].null_count() == got.terms.height
