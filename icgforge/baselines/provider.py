@@ -8,7 +8,8 @@ from icgforge.baselines.baselines import MODELS
 from icgkit.errors import UnknownName
 
 if TYPE_CHECKING:
-    from litellm import CustomLLM, ModelResponse
+    from litellm.llms.custom_llm import CustomLLM
+    from litellm.types.utils import ModelResponse
 
 JUDGES: dict[str, str] = {
     "judge": "matches words, values and concepts of node and response",
@@ -65,11 +66,11 @@ def register() -> None:
         litellm.custom_provider_map = [*known, {"provider": "offline", "custom_handler": _handler()}]
         from litellm.utils import custom_llm_setup
 
-        custom_llm_setup()
+        custom_llm_setup()  # type: ignore[no-untyped-call]
 
 
 def _respond(model: str, messages: list[dict[str, Any]]) -> ModelResponse:
-    from litellm import Choices, Message, ModelResponse, Usage
+    from litellm.types.utils import Choices, Message, ModelResponse, Usage
 
     text = reply(model, messages)
     words = len(text.split())
@@ -85,7 +86,7 @@ def _respond(model: str, messages: list[dict[str, Any]]) -> ModelResponse:
 
 
 def _handler() -> CustomLLM:
-    from litellm import CustomLLM
+    from litellm.llms.custom_llm import CustomLLM
 
     class Offline(CustomLLM):
         """Answers in process."""

@@ -31,7 +31,8 @@ def observe(sight: Sight, target: Line | None, text: str) -> dict[str, Any]:
         boxes and orientation; `rounds`: circles as boxes; `zones`: mean colours in a 3 x 3 grid;
         `symmetric`: left-right likeness -1..1.
     """
-    return remember("see", (sight.blob, text), lambda: _measure(sight, target))
+    seen: dict[str, Any] = remember("see", (sight.blob, text), lambda: _measure(sight, target))
+    return seen
 
 
 def _measure(sight: Sight, target: Line | None) -> dict[str, Any]:

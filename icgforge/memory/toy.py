@@ -211,7 +211,8 @@ class Memory:
             if row["category"] != "size" or row["stage"] == 1 or w in (row["gt"], row["gt_target"])
         ]
         shown = [self.projection @ self.values[w] if image else self.values[w] for w in options]
-        return options[int(np.argmax([_unit(v) @ _unit(signal) for v in shown]))]
+        best: str = options[int(np.argmax([_unit(v) @ _unit(signal) for v in shown]))]
+        return best
 
 
 def outcomes(instances: pl.DataFrame, *, seed: int = 42) -> Iterator[dict[str, Any]]:

@@ -126,7 +126,9 @@ class Progress:
         elif self._show and self._kind == "notebook":
             from IPython.display import display
 
-            self._bar = display({"text/plain": self.line()}, raw=True, display_id=True)
+            self._bar = display(  # type: ignore[no-untyped-call]
+                {"text/plain": self.line()}, raw=True, display_id=True
+            )
         return self
 
     def add(self, record: Record) -> None:

@@ -553,7 +553,7 @@ def _effective(litellm: Any, model: str, provider: str, params: dict[str, Any], 
         mapped["extra_body"] = extra
     if own.get("extra_headers"):
         mapped["extra_headers"] = own["extra_headers"]
-    return mapped
+    return dict(mapped)
 
 
 def check_models(calls: Iterable[Addressed], *, need_keys: bool = True) -> list[Route]:

@@ -137,7 +137,7 @@ def badge_places(
         covered += sum(
             12.0 * max(0.0, 2 * radius - ((x - a) ** 2 + (y - b) ** 2) ** 0.5) * radius for a, b in taken
         )
-        return covered / radius**2 + wish
+        return float(covered / radius**2 + wish)
 
     for own, (x0, y0, x1, y1) in enumerate(boxes):
         best: tuple[float, float, float] | None = None

@@ -111,8 +111,8 @@ TEXT = [
 
 def schema(names: str) -> dict[str, Any]:
     """Return the columns of a result: known texts, whole numbers (`n`, `n_...`, `cases`), and numbers."""
-    whole = lambda name: name in ("n", "cases", "pairs", "pairs_needed") or name.startswith("n_")  # noqa: E731
-    return {n: pl.String if n in TEXT else pl.Int64 if whole(n) else pl.Float64 for n in names.split()}
+    whole = {n for n in names.split() if n in ("n", "cases", "pairs", "pairs_needed") or n.startswith("n_")}
+    return {n: pl.String if n in TEXT else pl.Int64 if n in whole else pl.Float64 for n in names.split()}
 
 
 def lay_out(rows: list[dict[str, Any]], columns: dict[str, Any]) -> pl.DataFrame:

@@ -17,8 +17,9 @@ from typing import Any
 
 import yaml
 from jinja2 import StrictUndefined, Template, TemplateError, nodes
+from jinja2.exceptions import SecurityError
 from jinja2.runtime import Context
-from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from icgkit.cases.case import Case, Constraint
 from icgkit.cases.images import MAX_SIDE, prepare

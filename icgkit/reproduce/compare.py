@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -133,7 +133,8 @@ def _cells(
 
 def _key(old: list[list[str]], new: list[list[str]]) -> list[int]:
     """Return the columns that name a row in both tables: those of words, else those of whole numbers too."""
-    for fits in (lambda v: _number(v) is None, lambda v: "." not in v):
+    tests: tuple[Callable[[str], bool], ...] = (lambda v: _number(v) is None, lambda v: "." not in v)
+    for fits in tests:
         columns = [
             k
             for k in range(len(old[0]))

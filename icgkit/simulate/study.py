@@ -284,7 +284,8 @@ def _human(more: Mapping[str, Any], layout: pl.DataFrame, seed: int) -> pl.DataF
 
 
 def _sample(layout: pl.DataFrame, nodes: int, rng: np.random.Generator) -> pl.DataFrame:
-    return layout[np.sort(rng.permutation(layout.height)[:nodes]).tolist()]
+    drawn: pl.DataFrame = layout[np.sort(rng.permutation(layout.height)[:nodes]).tolist()]
+    return drawn
 
 
 def _audit(more: Mapping[str, Any], layout: pl.DataFrame, seed: int) -> pl.DataFrame:
