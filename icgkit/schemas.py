@@ -155,6 +155,8 @@ SCHEMAS: dict[str, Schema] = {
                 "reason": Column("String", "why"),
                 "reason_anon": Column("String", "reason without names, texts, numbers", "not made yet"),
                 "strength": Column("String", "strong | weak"),
+                "where": Column("String", "else: elsewhere than the edited text | target: that text itself"),
+                "chain": Column("Int64", "steps from the edit: 1 follows from it, 2 from what follows, ..."),
                 **_BOX,
             },
         ),

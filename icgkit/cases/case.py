@@ -74,6 +74,8 @@ class Target(_Frozen):
 class Constraint(_Frozen):
     """One implicit constraint: a region that the edit forces to change.
 
+    `where` says whether the region lies elsewhere than the edited text, or is that text itself and how
+    it has to be drawn. `follows` names the node that this one is worked out from; null: the edit itself.
     `region_clean` names the region without giving away type or reason; `reason_anon` gives the
     reason with every region, object, number and quoted text replaced by a placeholder. Both are
     null until they have been made.
@@ -85,7 +87,17 @@ class Constraint(_Frozen):
     expected_update: Text
     reason: Text
     strength: Literal["strong", "weak"] = "strong"
+    where: Literal["else", "target"] = "else"
+    subtype_also: tuple[Annotated[str, AfterValidator(_known_subtype)], ...] = ()
+    """Further subtypes that are right as well."""
+    follows: Id | None = None
     bbox: ProperBox | None = None
+    bbox_after: ProperBox | None = None
+    """Where it is after the edit, if elsewhere."""
+    predicate: dict[str, Any] | None = None
+    """What a program can check after the edit, such as `{"text": "€26.00"}`."""
+    disputed: tuple[str, ...] = ()
+    """Fields on which two annotators disagreed before adjudication."""
     region_clean: Text | None = None
     reason_anon: Text | None = None
 
@@ -157,8 +169,14 @@ class Case(_Frozen):
                     )
             if edge.between[0] == edge.between[1]:
                 raise ValueError(f"inter_constraints.{k}.between: edge from {edge.between[0]!r} to itself")
+        for k, node in enumerate(self.constraint_nodes):
+            if node.follows is not None and (node.follows not in ids or not self.chain(node.id)):
+                raise ValueError(
+                    f"constraint_nodes.{k}.follows: {node.follows!r}; allowed: another node of the case, in no circle"
+                )
         width, height = self.image_size
         boxes = {f"constraint_nodes.{n.id}.bbox": n.bbox for n in self.constraint_nodes}
+        boxes |= {f"constraint_nodes.{n.id}.bbox_after": n.bbox_after for n in self.constraint_nodes}
         boxes["target.bbox"] = self.target.bbox
         for field, box in boxes.items():
             if box and (box[0] < 0 or box[1] < 0 or box[2] > width or box[3] > height):
@@ -221,6 +239,14 @@ class Case(_Frozen):
         raise SchemaError(
             f"case {self.id}: no such node", got=node_id, allowed=[n.id for n in self.constraint_nodes]
         )
+
+    def chain(self, node_id: str) -> int:
+        """Return how many steps lie between the edit and a node: 1 if it follows from the edit itself."""
+        behind = {node.id: node.follows for node in self.constraint_nodes}
+        steps, at = 1, behind.get(node_id)
+        while at is not None and steps <= len(behind):
+            steps, at = steps + 1, behind.get(at)
+        return steps if at is None else 0
 
     def to_json(self) -> str:
         """Return one line of JSON; fields that are null or empty by default are left out."""

@@ -113,7 +113,9 @@ def _template(case: Case) -> str | None:
 
 def _node_rows(case: Case) -> Iterator[dict[str, Any]]:
     for node in case.constraint_nodes:
-        row = node.model_dump(exclude={"id", "bbox"})
+        row = node.model_dump(
+            exclude={"id", "bbox", "bbox_after", "follows", "predicate", "subtype_also", "disputed"}
+        )
         row |= dict(zip(("x0", "y0", "x1", "y1"), node.bbox or (None,) * 4, strict=True))
         yield row | {
             "dataset": case.dataset,
@@ -121,6 +123,7 @@ def _node_rows(case: Case) -> Iterator[dict[str, Any]]:
             "node_id": node.id,
             "category": node.category.id,
             "indirectness": node.kind.indirectness,
+            "chain": case.chain(node.id),
         }
 
 

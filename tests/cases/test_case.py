@@ -109,3 +109,35 @@ def test_oracle_json_shows_the_graph_and_hides_what_it_should(case: ig.Case) -> 
     assert "inter_constraints" not in json.loads(case.oracle_json(inter=False))
     assert "bbox" not in case.oracle_json()
     assert "derived from the edited one" not in case.oracle_json()
+
+
+def test_chains_are_counted_and_circles_refused() -> None:
+    def case(**follows: str | None) -> ig.Case:
+        nodes = [
+            ig.Constraint(
+                id=i,
+                region=f"place {i}",
+                subtype="semantic_numerical",
+                expected_update="u",
+                reason="r",
+                follows=f,
+            )
+            for i, f in follows.items()
+        ]
+        target = ig.Target(element="a", region="b", action="c")
+        return ig.Case(
+            id="c",
+            image="i.png",
+            image_size=(9, 9),
+            instruction="do",
+            target=target,
+            constraint_nodes=tuple(nodes),
+            source="s",
+        )
+
+    made = case(n1=None, n2="n1", n3="n2")
+    assert [made.chain(n.id) for n in made.constraint_nodes] == [1, 2, 3]
+    assert ig.Case.from_json(made.to_json()) == made
+    for wrong in ({"n1": "n9"}, {"n1": "n1"}, {"n1": "n2", "n2": "n1"}):
+        with pytest.raises(ValueError, match="follows"):
+            case(**wrong)
