@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from icgforge.mazes.mazes import carve
-from icgkit.bench.dod.maze import Cell, Maze, Pair, solve
+from icgforge.mazes.requests import Pair, solve
+from icgkit.bench.dod.maze import Cell, Maze
 from icgkit.bench.dod.maze_judge import RULES, judge
 
 if TYPE_CHECKING:

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from icgforge.mazes.mazes import make_pairs
+from icgforge.mazes.requests import records, write_lines
 from icgforge.mazes.solvers import SOLVERS as SOLVERS
 from icgforge.mazes.solvers import run_solvers
 from icgforge.mazes.text_pairs import MODELS as MODELS
 from icgforge.mazes.text_pairs import ask, load_answers, make_text_pairs, stratified, text_records
 from icgkit.bench.dod.files import Requests, read
 from icgkit.bench.dod.judges import refusals_by_rule
-from icgkit.bench.dod.mazes import judge_mazes, records, write_lines
+from icgkit.bench.dod.maze_judge import judge_mazes
 from icgkit.bench.dod.scores import outcomes
 from icgkit.calls.cache import Cache
 from icgkit.cases.dataset import Dataset

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from icgkit.bench.dod.maze import SIZES, Cell, Maze, Pair, region, solve
+from icgforge.mazes.requests import Pair, region, solve
+from icgkit.bench.dod.maze import SIZES, Cell, Maze
 from icgkit.errors import IcgError
 
 CLEAR = 4

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from icgkit.bench.dod.maze import ABSTAIN, INSTRUCTION, PATH, Cell, Maze, Pair, draw, solve
+from icgforge.mazes.requests import INSTRUCTION, PATH, REMINDER, RULES, Pair, draw, small_png, solve
+from icgkit.bench.dod.maze import ABSTAIN, Cell, Maze
 from icgkit.bench.dod.maze_read import Frame, find_maze
-from icgkit.bench.dod.mazes import REMINDER, RULES, small_png
 
 if TYPE_CHECKING:
     from PIL.Image import Image

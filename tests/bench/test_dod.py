@@ -19,19 +19,20 @@ from hypothesis import strategies as st
 
 import icgkit as ig
 from icgforge.mazes import make as dod_make
-from icgforge.mazes import text_pairs
+from icgforge.mazes import show, text_pairs
 from icgforge.mazes.mazes import make_pairs
+from icgforge.mazes.requests import draw, records, region, small_png, write_images
 from icgforge.mazes.solvers import run_solvers
 from icgforge.synth.case import make_case
+from icgkit.bench.common import table
 from icgkit.bench.dod import files as dod
 from icgkit.bench.dod import judges as dod_judges
-from icgkit.bench.dod import mazes as dod_mazes
 from icgkit.bench.dod import outputs as dod_outputs
-from icgkit.bench.dod import plots as dod_plots
+from icgkit.bench.dod import scores as dod_scores
 from icgkit.bench.dod import tables as dod_tables
-from icgkit.bench.dod import views as dod_views
 from icgkit.bench.dod import vista
-from icgkit.bench.dod.maze import draw, region
+from icgkit.bench.dod.maze import maze_of
+from icgkit.bench.dod.maze_judge import judge_mazes
 from icgkit.calls.cache import Cache
 from icgkit.calls.request import request_key
 from icgkit.cases.dataset import load_dataset, load_published
@@ -48,7 +49,7 @@ def write(folder: Path, asked: list[Any], truth: list[Any], *, mark: bool = Fals
 
 
 def lines() -> tuple[list[Any], list[Any]]:
-    asked, truth = dod_mazes.records(MAZES[:2])
+    asked, truth = records(MAZES[:2])
     return json.loads(json.dumps(asked)), json.loads(json.dumps(truth))
 
 
@@ -65,7 +66,7 @@ def test_both_files_are_read_with_or_without_a_byte_order_mark(tmp_path: Path, m
     assert got.requests["feasible"].to_list() == [True, False] * 2
     assert got.requests["instruction"][0] == "Zeichne “grün” \u2028 weiter"
     assert got.requests["input_images"][0].to_list() == [asked[0]["input_image"]]
-    assert dod_mazes.maze_of(got.requests["proof"][1]) == MAZES[0].infeasible
+    assert maze_of(got.requests["proof"][1]) == MAZES[0].infeasible
     assert got.repairs.is_empty()
     assert got.problems.is_empty()
     assert dod.read(tmp_path / "instruction.jsonl").requests.equals(got.requests)
@@ -170,7 +171,7 @@ def frame(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
         name: key.with_columns(pl.Series(name, [r[k] for r in rows], dtype=pl.Boolean))
         for k, name in ((2, "has_image"), (3, "refused"), (4, "valid"))
     }
-    return dod.outcomes(requests, columns["has_image"], columns["refused"], columns["valid"])
+    return dod_scores.outcomes(requests, columns["has_image"], columns["refused"], columns["valid"])
 
 
 # Two pairs and a half: a: edited well, declined without image; b: bad edit, declined but drawn;
@@ -183,7 +184,7 @@ ROWS = [
 
 
 def test_measures_by_hand() -> None:
-    got = dod.rates(frame(ROWS), by=("model",))
+    got = dod_scores.rates(frame(ROWS), by=("model",))
     found = {r["measure"]: r for r in got.iter_rows(named=True)}
     expected = {
         # yes, no, pending
@@ -220,21 +221,21 @@ def test_a_request_without_an_answer_is_pending() -> None:
     requests = whole.select("case_id", "pair_id", "category", "feasible")
     key = ["model", "reminder", "case_id"]
     part = whole.filter(pl.col("pair_id") != "b")
-    got = dod.outcomes(
+    got = dod_scores.outcomes(
         requests, part.select(*key, "has_image"), part.select(*key, "refused"), part.select(*key, "valid")
     )
-    counts = dod.rates(got).filter(measure="D_strict").row(0, named=True)
+    counts = dod_scores.rates(got).filter(measure="D_strict").row(0, named=True)
     assert (counts["n_yes"], counts["n_pending"], counts["n_total"]) == (1, 1, 3)
     doubled = pl.concat([part, part])
     with pytest.raises(SchemaError, match="several rows"):
-        dod.outcomes(requests, doubled.select(*key, "has_image"), part.select(*key, "refused"))
+        dod_scores.outcomes(requests, doubled.select(*key, "has_image"), part.select(*key, "refused"))
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(*[st.sampled_from([True, False, None])] * 3), min_size=2, max_size=12))
 def test_rates_add_up_whatever_is_pending(marks: list[tuple[Any, ...]]) -> None:
     rows = [(f"p{k // 2}", k % 2 == 0, *m) for k, m in enumerate(marks)]
-    got = dod.rates(frame(rows))
+    got = dod_scores.rates(frame(rows))
     for r in got.iter_rows(named=True):
         assert r["n_yes"] + r["n_no"] + r["n_pending"] == r["n_total"]
         assert 0 <= r["low"] <= r["estimate"] <= r["highest"] <= r["high"] <= 1
@@ -248,7 +249,7 @@ def test_paired_tests_within_pairs_and_over_the_reminder() -> None:
     for k in range(10):
         rows += [(f"p{k}", True, True, k >= 8, k < 8), (f"p{k}", False, False, k != 8, None)]
     out = frame(rows)
-    got = dod.within_pairs(out, ci=ig.Bootstrap(500)).row(0, named=True)
+    got = dod_scores.within_pairs(out, ci=ig.Bootstrap(500)).row(0, named=True)
     assert (got["rate_reference"], got["rate_target"]) == (0.2, 0.9)
     assert got["estimate"] == pytest.approx(0.7)
     assert (got["n_reference_only"], got["n_target_only"]) == (1, 8)
@@ -258,18 +259,18 @@ def test_paired_tests_within_pairs_and_over_the_reminder() -> None:
     assert got["p_permutation"] == pytest.approx(20 / 512)
     assert got["low"] < 0.7 < got["high"]
     told = out.with_columns(reminder=pl.lit("yes"), E=pl.col("E") & (pl.col("pair_id") > "p3"))
-    effect = dod.compare(pl.concat([out, told]), "E", ci=ig.Bootstrap(200)).row(0, named=True)
+    effect = dod_scores.compare(pl.concat([out, told]), "E", ci=ig.Bootstrap(200)).row(0, named=True)
     assert (effect["rate_reference"], effect["rate_target"], effect["n_reference_only"]) == (0.8, 0.4, 4)
     models = pl.concat([out, told.with_columns(model=pl.lit("other"), reminder=pl.lit("no"))])
-    assert dod.compare(models, "E", over="model", reference="m", by=(), ci=ig.Bootstrap(50))[
+    assert dod_scores.compare(models, "E", over="model", reference="m", by=(), ci=ig.Bootstrap(50))[
         "estimate"
     ].to_list() == pytest.approx([-0.4])
     with pytest.raises(UnknownName, match="measure"):
-        dod.compare(out, "F")
+        dod_scores.compare(out, "F")
 
 
 def test_pending_sides_are_left_out_of_tests_and_counted() -> None:
-    got = dod.within_pairs(frame(ROWS), ci=ig.Bootstrap(50)).row(0, named=True)
+    got = dod_scores.within_pairs(frame(ROWS), ci=ig.Bootstrap(50)).row(0, named=True)
     assert (got["n_pairs"], got["n_missing"]) == (2, 1)
 
 
@@ -278,7 +279,7 @@ def test_pending_sides_are_left_out_of_tests_and_counted() -> None:
 
 def test_stance_shares_count_none_and_pending() -> None:
     rows = pl.DataFrame({"model": "m", "stance": ["refusal", "rewriting", "rewriting", "none", None]})
-    got = dict(dod.stance_shares(rows).select("stance", "share").iter_rows())
+    got = dict(dod_scores.stance_shares(rows).select("stance", "share").iter_rows())
     assert got == {
         "refusal": 0.2,
         "acknowledge": 0.0,
@@ -288,7 +289,7 @@ def test_stance_shares_count_none_and_pending() -> None:
         "pending": 0.2,
     }
     with pytest.raises(UnknownName, match="stance"):
-        dod.stance_shares(pl.DataFrame({"model": "m", "stance": ["refused"]}))
+        dod_scores.stance_shares(pl.DataFrame({"model": "m", "stance": ["refused"]}))
 
 
 def test_a_balanced_sample_is_spread() -> None:
@@ -298,13 +299,13 @@ def test_a_balanced_sample_is_spread() -> None:
             "refused": [True] * 40 + [False] * 40 + [True, False] * 20,
         }
     ).with_row_index("k")
-    got = dod.balanced_sample(rows, "refused", 30, spread=["model"])
+    got = dod_scores.balanced_sample(rows, "refused", 30, spread=["model"])
     counts = got.group_by("refused", "model").len().sort("refused", "model")["len"].to_list()
     assert counts == [5] * 6
     assert got["k"].is_duplicated().sum() == 0
-    assert got.equals(dod.balanced_sample(rows, "refused", 30, spread=["model"]))
+    assert got.equals(dod_scores.balanced_sample(rows, "refused", 30, spread=["model"]))
     with pytest.raises(SchemaError, match="too few rows"):
-        dod.balanced_sample(rows.filter("refused"), "refused", 4)
+        dod_scores.balanced_sample(rows.filter("refused"), "refused", 4)
 
 
 def test_judge_quality_by_hand() -> None:
@@ -316,7 +317,7 @@ def test_judge_quality_by_hand() -> None:
         for name, word in {**people, "judge": verdicts}.items()
         for k in range(6)
     ]
-    got = dod.judge_quality(pl.DataFrame(rows), ci=ig.Bootstrap(50)).row(0, named=True)
+    got = dod_scores.judge_quality(pl.DataFrame(rows), ci=ig.Bootstrap(50)).row(0, named=True)
     # Judge against majority on i0..i4: y/y y/y n/y y/n n/n.
     assert (got["n_items"], got["n_missing"], got["judge_only"], got["majority_only"]) == (5, 1, 1, 1)
     assert got["agreement"] == pytest.approx(0.6)
@@ -328,24 +329,24 @@ def test_judge_quality_by_hand() -> None:
 
 
 def test_published_figures_come_out_again() -> None:
-    got = dod_views.recomputed()
+    got = dod_tables.recomputed()
     assert got.filter(pl.col("note").is_not_null()).is_empty()
     facts = got.filter(pl.col("unit").is_null(), pl.col("quantity").str.starts_with("judge"))
     assert facts.height == 4
     assert (facts["ours"] - facts["published"]).abs().max() < 5e-4  # type: ignore[operator]
-    whole = dod_views.printed()
+    whole = dod_tables.printed()
     assert whole.select("model", "reminder").is_duplicated().sum() == 0
     best = whole.filter(model="VisTA-BAGEL", reminder="no").row(0, named=True)
     assert (best["E"], best["D"]) == (74.3, 93.0)
     # Every category is one count of 150, and every overall rate the sum of seven: to the printed decimal.
-    counted = dod_views.counted()
+    counted = dod_tables.counted()
     assert counted.filter(pl.col("n") == 150)["k"].null_count() == 0
     sums = counted.filter(pl.col("from") == "categories")
     assert sums.height >= 40
     assert ((100 * sums["k"] / sums["n"]) - sums["percent"]).abs().max() < 0.051  # type: ignore[operator]
     assert best["E_low"] < best["E"] < best["E_high"]
-    assert dod_views.stances().filter(model="VisTA-BAGEL")["total"].to_list() == pytest.approx([99.8])
-    assert dod_views.stances_printed().height == 6
+    assert dod_tables.stances().filter(model="VisTA-BAGEL")["total"].to_list() == pytest.approx([99.8])
+    assert dod_tables.stances().height == 6
 
 
 # -- judges ---------------------------------------------------------------------------------------
@@ -468,7 +469,7 @@ def test_judges_go_through_the_engine_and_ask_twice(
 ) -> None:
     url, seen = judge_server
     requests = dod.read(write(tmp_path, *lines())).requests
-    dod_mazes.write_images(MAZES[:2], tmp_path)
+    write_images(MAZES[:2], tmp_path)
     answers = pl.DataFrame(
         {
             "model": "m", "reminder": "no", "case_id": requests["case_id"],
@@ -498,7 +499,7 @@ def test_judges_go_through_the_engine_and_ask_twice(
     assert "I draw it" not in seen[0][-1]["text"]
     stances = dod_judges.judge_stances(answers, requests, "openai/stub", **options)
     assert stances["stance"].to_list() == ["refusal", None]
-    shares = dict(dod.stance_shares(stances).select("stance", "n").iter_rows())
+    shares = dict(dod_scores.stance_shares(stances).select("stance", "n").iter_rows())
     assert (shares["refusal"], shares["pending"]) == (1, 1)
 
 
@@ -527,24 +528,25 @@ def test_replay_of_a_call_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_solvers_come_to_what_they_must(tmp_path: Path) -> None:
-    requests = dod.read(write(tmp_path, *dod_mazes.records(MAZES))).requests
+    requests = dod.read(write(tmp_path, *records(MAZES))).requests
     answers = run_solvers(MAZES)
     assert answers.height == 8 * 4 * 2
-    edits = dod_mazes.judge_mazes(answers, requests)
-    out = dod.outcomes(requests, answers, dod_judges.refusals_by_rule(answers), edits)
+    edits = judge_mazes(answers, requests)
+    out = dod_scores.outcomes(requests, answers, dod_judges.refusals_by_rule(answers), edits)
     got = {
-        (r["model"], r["reminder"], r["measure"]): r["estimate"] for r in dod.rates(out).iter_rows(named=True)
+        (r["model"], r["reminder"], r["measure"]): r["estimate"]
+        for r in dod_scores.rates(out).iter_rows(named=True)
     }
     want = {
         "offline/maze-search": (1, 1, 1, 0), "offline/maze-draws": (1, 0, 0, 0), "offline/maze-declines": (0, 1, 1, 1),
         "offline/maze-rewriter + pen": (1, 0, 1, 0),
     }  # fmt: skip
     for model, values in want.items():
-        assert tuple(got[model, "no", m] for m in dod.MEASURES) == values
+        assert tuple(got[model, "no", m] for m in dod_scores.MEASURES) == values
     # With the reminder the pipeline may end before its editor.
     assert got["offline/maze-rewriter + pen", "yes", "D_strict"] == 1
     broken = answers.with_columns(image=pl.when(pl.col("image").is_not_null()).then(pl.lit(b"no picture")))
-    pending = dod_mazes.judge_mazes(broken, requests)
+    pending = judge_mazes(broken, requests)
     assert pending["valid"].null_count() == pending.height > 0
 
 
@@ -578,10 +580,10 @@ def test_the_cached_outputs_hold_together() -> None:
     kinds = dict(run.requests.requests.group_by("category").len().iter_rows())
     assert kinds == {"maze": 300, "text": 152}
     assert run.edits["valid"].all()
-    got = dod.rates(run.outcome, by=("category", "model", "reminder"))
+    got = dod_scores.rates(run.outcome, by=("category", "model", "reminder"))
     search = got.filter(category="maze", model="offline/maze-search")
     assert search.filter(pl.col("measure").is_in(["E", "D_strict"]))["n_yes"].to_list() == [150] * 4
-    paper = dod_views.printed("maze").filter(model="BAGEL", reminder="yes").row(0, named=True)
+    paper = dod_tables.printed("maze").filter(model="BAGEL", reminder="yes").row(0, named=True)
     printed = load_published("dod").filter(model="BAGEL", reminder="yes", category="maze")
     assert {paper["E"], paper["D"], paper["D_f"]} - {None} == set(printed["percent"].cast(pl.Float64))
 
@@ -602,26 +604,26 @@ def test_the_cached_text_calls_belong_to_the_shipped_cases() -> None:
 
 def test_the_notebooks_tables_and_pictures() -> None:
     run = dod_make.load()
-    rates = dod.rates(run.outcome, by=("category", "model", "reminder"))
-    board, texts = dod_views.printed("maze"), dod_views.text_table(rates, dod_make.MODELS)
+    rates = dod_scores.rates(run.outcome, by=("category", "model", "reminder"))
+    board, texts = dod_tables.printed("maze"), dod_tables.shares(rates, category="text")
     # Programs stand apart from what is published.
-    programs = dod_views.shares(rates, category="maze")
+    programs = dod_tables.shares(rates, category="maze")
     assert not set(programs["model"]) & set(board["model"])
-    assert "Programmed" in dod_tables.programs(programs).caption
-    assert "UniREdit-BAGEL" in dod_tables.board(board).to_html()
+    assert "Programmed" in table(programs, "B-dod-programs", n=150).caption
+    assert "UniREdit-BAGEL" in dod_tables.printed_table(board, "B-dod-mazes-board", "Mazes").to_html()
     # No editor runs on the text pairs: E is pending there, and no model that reads is taken to have failed.
     read = texts.filter(pl.col("model").str.contains("ocr"))
     assert read["D_lenient"].min() > 90  # type: ignore[operator]
     assert read["pending"].min() > 0  # type: ignore[operator]
-    assert "76" in dod_tables.texts(texts).caption
-    dod_tables.stances(dod_views.stances())
-    dod_tables.overall(dod_views.printed())
+    assert texts["n"].to_list() == [76] * texts.height
+    groups = dod_tables.stances()
+    assert "acknowledged" in table(groups.drop("n"), "B-dod-stances", n=groups["n"][0]).to_html()
     from icgforge.mazes.faults import confusion, judge_edited, make_edited, tolerance
     from icgkit.report.plots import figure
 
     _, axes = figure(columns=2)
     for ax, reminder in zip(axes, ("no", "yes"), strict=True):
-        drawn = dod_plots.draw_trade(board, ax, reminder=reminder)
+        drawn = dod_tables.draw_trade(board, ax, reminder=reminder)
         counts = [len(line.get_xdata()) for line in drawn.lines if line.get_linestyle() == "None"]
         assert sum(counts) == board.filter(pl.col("reminder") == reminder, pl.col("E").is_not_null()).height
     edited = list(
@@ -629,15 +631,16 @@ def test_the_notebooks_tables_and_pictures() -> None:
             MAZES, 1, kinds=["plain", "line 4 px", "gap of 14 px", "wall removed", "floor grey", "start blue"]
         )
     )
-    assert len(dod_plots.draw_edited(edited).axes) == 8
+    assert len(show.draw_edited(edited).axes) == 8
     judged = judge_edited(edited)
-    quality = dod_views.maze_quality(judged)
+    quality = show.quality(judged)
     assert quality.filter(quantity="kappa")["value"].to_list() == [1.0]
-    assert "1.000" in dod_tables.confusion(confusion(judged), dod_views.quality_words(quality)).to_html()
+    told = table(confusion(judged), "B-dod-mazes", n=6, kinds=6, quality=show.quality_words(quality))
+    assert "kappa 1.000" in told.to_html()
     found = tolerance(edited)
     assert found.filter(pl.col("level") == 50)["agrees"].to_list() == [1.0]
     _, axes = figure(columns=2)
-    dod_plots.draw_tolerance(found, axes)
+    show.draw_tolerance(found, axes)
 
 
 # -- VisTA ----------------------------------------------------------------------------------------
@@ -744,14 +747,14 @@ def test_public_mazes_are_read_and_judged(tmp_path: Path, training: bool) -> Non
     for row, maze in zip(
         got.requests.iter_rows(named=True), (MAZES[0].feasible, MAZES[0].infeasible), strict=True
     ):
-        assert dod_mazes.maze_of(row["evidence"]) == maze
+        assert maze_of(row["evidence"]) == maze
         assert json.loads(row["source"])["seed"] == 7
     assert (got.requests["training_response"].null_count() == 0) is training
-    png = dod_mazes.small_png(draw(MAZES[0].feasible, MAZES[0].path))
+    png = small_png(draw(MAZES[0].feasible, MAZES[0].path))
     answers = pl.DataFrame(
         {"model": ["m"], "reminder": ["no"], "case_id": [asked[0]["case_id"]], "image": [png]}
     )
-    assert dod_mazes.judge_mazes(answers, got.requests)["valid"].to_list() == [True]
+    assert judge_mazes(answers, got.requests)["valid"].to_list() == [True]
 
 
 @pytest.mark.parametrize(
@@ -760,7 +763,7 @@ def test_public_mazes_are_read_and_judged(tmp_path: Path, training: bool) -> Non
 )
 def test_a_grid_that_is_none_is_named(evidence: Any) -> None:
     with pytest.raises(SchemaError, match="no grid in the proof"):
-        dod_mazes.maze_of(json.dumps({"grid_evidence": evidence}))
+        maze_of(json.dumps({"grid_evidence": evidence}))
 
 
 def test_packed_files_and_one_folder_a_category(tmp_path: Path) -> None:
@@ -801,7 +804,7 @@ def public_run(folder: Path) -> Path:
         for a, r in zip(asked, results, strict=True)
     ]
     (run / "results.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
-    (run / "a.png").write_bytes(dod_mazes.small_png(draw(MAZES[0].feasible, MAZES[0].path)))
+    (run / "a.png").write_bytes(small_png(draw(MAZES[0].feasible, MAZES[0].path)))
     names = [a["case_id"] for a in asked]
     no = {"concludes_infeasible": False, "reason_correct": None, "evidence": "", "reason": "draws"}
     yes = {
@@ -821,16 +824,16 @@ def public_run(folder: Path) -> Path:
 
 def test_a_run_of_the_public_tools_is_scored(tmp_path: Path) -> None:
     run = public_run(tmp_path)
-    table, problems = dod_outputs.score(run, tmp_path / "data")
+    got_rates, problems = dod_outputs.score(run, tmp_path / "data")
     got = {
         r["measure"]: (r["n_yes"], r["n_no"], r["n_pending"])
-        for r in table.filter(category="all").iter_rows(named=True)
+        for r in got_rates.filter(category="all").iter_rows(named=True)
     }
     # E: one picture with half a verdict (pending), one feasible request without a picture (failed, as in the public scorer).
     assert got["E"] == (0, 1, 1)
     assert got["D_lenient"] == got["D_strict"] == got["D_reason"] == (1, 0, 1)
     assert got["D_f"] == (0, 1, 1)  # a quote that nobody said is pending
-    assert set(table["reminder"]) == {"yes"}
+    assert set(got_rates["reminder"]) == {"yes"}
     assert problems["detail"].str.contains("'error'").any()
     told = dod_outputs.score(run, tmp_path / "data", pixels=True)[0].filter(category="maze", measure="E")
     assert told.select("n_yes", "n_no", "n_pending").row(0) == (1, 1, 0)

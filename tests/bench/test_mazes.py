@@ -11,10 +11,11 @@ from PIL import Image
 
 from icgforge.mazes.faults import CHANGES, KINDS, confusion, jpeg, judge_edited, make_edited, resized
 from icgforge.mazes.mazes import canonical, carve, make_pairs, twin
+from icgforge.mazes.requests import Pair, draw, draw_step, region, solve
 from icgforge.mazes.solvers import SOLVERS, moves, pen, refined_instruction, rewriter
-from icgkit.bench.dod.maze import CELL, SIZES, Maze, Pair, draw, region, solve
-from icgkit.bench.dod.maze_judge import Limits, judge, read_maze
-from icgkit.bench.dod.maze_read import register
+from icgkit.bench.dod.maze import CELL, SIZES, Maze
+from icgkit.bench.dod.maze_judge import Thresholds, judge
+from icgkit.bench.dod.maze_read import read_maze, register
 from icgkit.errors import IcgError
 
 
@@ -152,10 +153,10 @@ def test_what_is_measured_is_in_pixels(
 def test_thresholds_are_parameters(pairs: list[Pair]) -> None:
     (edit,) = make_edited(pairs, 1, kinds=["gap of 8 px"])
     assert judge(edit.maze, edit.image).main == "path broken"
-    assert judge(edit.maze, edit.image, limits=Limits(gap=12)).valid
+    assert judge(edit.maze, edit.image, limits=Thresholds(gap=12)).valid
     (edit,) = make_edited(pairs, 1, kinds=["spike of 10 px into a wall"])
     assert judge(edit.maze, edit.image).main == "wall crossed"
-    assert judge(edit.maze, edit.image, limits=Limits(excursion=14)).valid
+    assert judge(edit.maze, edit.image, limits=Thresholds(excursion=14)).valid
 
 
 @pytest.mark.parametrize(
@@ -224,8 +225,6 @@ def test_what_the_judge_tells_of_other_pictures(pairs: list[Pair]) -> None:
     back = solve(pair.feasible._replace(end=away)) or []
     image = draw(pair.feasible, pair.path)
     from PIL import ImageDraw
-
-    from icgkit.bench.dod.maze import draw_step
 
     for a, b in pairwise(back):
         draw_step(ImageDraw.Draw(image), a, b)

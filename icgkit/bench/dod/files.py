@@ -1,35 +1,17 @@
-"""Draw-or-Decline: pairs of a feasible and an infeasible request; edits that succeed, refusals that are due.
-
-Shi et al., Visual Abstention in Unified Multimodal Models (arXiv 2610.07887). The public files are
-read as they are; every measure keeps what is not judged yet apart from what failed.
-"""
+"""Draw-or-Decline (Shi et al., arXiv 2610.07887): pairs of a feasible and an infeasible request, read as published."""
 
 from __future__ import annotations
 
-import gzip
-import io
 import json
-import zlib
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from icgkit.bench.dod.compare import STANCES as STANCES
-from icgkit.bench.dod.compare import balanced_sample as balanced_sample
-from icgkit.bench.dod.compare import compare as compare
-from icgkit.bench.dod.compare import judge_quality as judge_quality
-from icgkit.bench.dod.compare import labels_of_errors as labels_of_errors
-from icgkit.bench.dod.compare import stance_shares as stance_shares
-from icgkit.bench.dod.compare import within_pairs as within_pairs
-from icgkit.bench.dod.scores import MEASURES as MEASURES
-from icgkit.bench.dod.scores import outcomes as outcomes
-from icgkit.bench.dod.scores import rates as rates
+import polars as pl
+
+from icgkit.bench.common import json_lines, texts
 from icgkit.errors import SchemaError, UnknownName
-from icgkit.files import MAX_BYTES, read_file
 from icgkit.prompts.replies import as_bool
-
-if TYPE_CHECKING:
-    import polars as pl
 
 CATEGORIES = {
     "maze": "Maze", "material_modification": "Material", "medium_interaction": "Medium",
@@ -41,6 +23,12 @@ ASKED, CRITERIA = "instruction.jsonl", "ground_truth_criteria.jsonl"
 EVIDENCE = ("grid_evidence", "program_verification")
 """What a program verified of a request; mazes have it."""
 SPELLINGS = {"spatial_arangement": "spatial_arrangement", "maze_solving": "maze"}
+_COLUMNS: dict[str, Any] = texts(
+    "case_id", "pair_id", "paired_case_id", "category", "feasible", "instruction", "prompt", "rules", "input_image",
+    "input_images", "reference_image", "expected_response", "reason", "proof", "evidence", "source",
+    "training_response", "training_output_image",
+) | {"feasible": pl.Boolean, "input_images": pl.List(pl.String)}  # fmt: skip
+Record = dict[str, Any]
 
 
 class Requests(NamedTuple):
@@ -59,45 +47,10 @@ class Requests(NamedTuple):
     problems: pl.DataFrame
 
 
-def _text_of(path: Path) -> str:
-    """Return the text of a file, unpacked if its name ends in .gz, within the bounds of `files.read_file`."""
-    data = read_file(path)
-    if path.suffix == ".gz":
-        try:
-            with gzip.open(io.BytesIO(data)) as stream:
-                data = stream.read(MAX_BYTES + 1)
-        except (OSError, EOFError, zlib.error) as exc:
-            raise SchemaError(
-                f"{path.name}: no whole gzip file: {exc}", remedy="fetch the file again"
-            ) from None
-        if len(data) > MAX_BYTES:
-            raise SchemaError(
-                f"{path.name}: too large once it is unpacked", allowed=f"at most {MAX_BYTES:,} bytes"
-            )
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as exc:
-        raise SchemaError(f"{path.name}: not UTF-8: {exc}", remedy="save the file as UTF-8") from None
-
-
-def read_lines(path: Path, *, shown: str = "") -> dict[str, tuple[int, dict[str, Any]]]:
-    """Read a JSONL file, plain or .gz, to line number and record by case id.
-
-    Raises
-    ------
-    SchemaError
-        For a line that is not JSON or has no id, and an id used twice (naming both lines).
-    """
-    name = shown or path.name
-    found: dict[str, tuple[int, dict[str, Any]]] = {}
-    for number, line in enumerate(_text_of(path).split("\n"), 1):
-        if not line.strip():
-            continue
-        place = f"{name}, line {number}"
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as exc:
-            raise SchemaError(f"{place}: not JSON: {exc}"[:300]) from None
+def read_lines(path: Path, name: str = "") -> dict[str, tuple[int, Record]]:
+    """Read a JSONL file to line number and record by case id; an id that is missing or used twice is an error."""
+    found: dict[str, tuple[int, Record]] = {}
+    for number, place, record in json_lines(path, name):
         case_id = record.get("case_id") if isinstance(record, dict) else None
         if not isinstance(case_id, str) or not case_id:
             raise SchemaError(f"{place}: case_id", got=case_id, allowed="a text that is not empty")
@@ -123,14 +76,11 @@ def _files(instructions: Path, criteria: Path | None) -> list[tuple[Path, Path, 
     folders = [instructions]
     if _named(instructions, ASKED) is None:
         folders = sorted(p for p in instructions.iterdir() if p.is_dir() and _named(p, ASKED)) or folders
-    return [
-        (
-            _named(f, ASKED) or f / ASKED,
-            criteria or _named(f, CRITERIA) or f / CRITERIA,
-            "" if f == instructions else f"{f.name}/",
-        )
-        for f in folders
-    ]
+    found = []
+    for folder in folders:
+        asked, truth = (_named(folder, name) or folder / name for name in (ASKED, CRITERIA))
+        found.append((asked, criteria or truth, "" if folder == instructions else f"{folder.name}/"))
+    return found
 
 
 def read(instructions: str | Path, criteria: str | Path | None = None) -> Requests:
@@ -139,8 +89,7 @@ def read(instructions: str | Path, criteria: str | Path | None = None) -> Reques
     Parameters
     ----------
     instructions : path
-        The first file, the folder of both, or a folder with one such folder a category (the layout of
-        the training set).
+        The first file, the folder of both, or a folder with one such folder a category (the training set).
     criteria : path, optional
         The second file.
 
@@ -157,9 +106,9 @@ def read(instructions: str | Path, criteria: str | Path | None = None) -> Reques
     UnknownName
         For a category that resembles none.
     """
-    rows: list[dict[str, Any]] = []
-    repairs: list[dict[str, Any]] = []
-    problems: list[dict[str, Any]] = []
+    rows: list[Record] = []
+    repairs: list[Record] = []
+    problems: list[Record] = []
     met: dict[str, str] = {}
     for first, second, prefix in _files(Path(instructions), Path(criteria) if criteria else None):
         for path in (first, second):
@@ -168,73 +117,80 @@ def read(instructions: str | Path, criteria: str | Path | None = None) -> Reques
                     "file not found", got=str(path), remedy="give the folder that holds both files"
                 )
         here, there = f"{prefix}{first.name}", f"{prefix}{second.name}"
-        asked, truth = read_lines(first, shown=here), read_lines(second, shown=there)
+        asked, truth = read_lines(first, here), read_lines(second, there)
         for name in asked:
             if name in met:
                 raise SchemaError(f"{here}, case {name!r}: id used twice, first in {met[name]}")
             met[name] = here
-        problems += [
-            {"file": file, "line": number, "case_id": name, "detail": f"not in {other_file}"}
-            for file, other_file, one, other in ((here, there, asked, truth), (there, here, truth, asked))
-            for name, (number, _) in one.items()
-            if name not in other
-        ]
-        found = [
-            _request(name, record, there, *truth[name], repairs)
-            for name, (_, record) in asked.items()
-            if name in truth
-        ]
+        for file, other_file, one, other in ((here, there, asked, truth), (there, here, truth, asked)):
+            problems += [
+                {"file": file, "line": number, "case_id": name, "detail": f"not in {other_file}"}
+                for name, (number, _) in one.items()
+                if name not in other
+            ]
+        found = []
+        for name, (_, record) in asked.items():
+            if name in truth:
+                line, told = truth[name]
+                at = {"file": there, "line": line, "case_id": name}
+                found.append(_request(record, told, at, repairs))
         problems += _pair_problems(found, there)
         rows += found
-    return _frames(rows, repairs, problems)
+    place: dict[str, Any] = {"file": pl.String, "line": pl.Int64, "case_id": pl.String}
+    return Requests(
+        pl.DataFrame(rows, schema=_COLUMNS),
+        pl.DataFrame(repairs, schema=place | texts("field", "was", "now")),
+        pl.DataFrame(problems, schema=place | texts("detail")),
+    )
 
 
-def _request(
-    name: str, record: dict[str, Any], file: str, line: int, criteria: dict[str, Any], repairs: list[Any]
-) -> dict[str, Any]:
-    place = f"{file}, line {line}, case {name!r}"
+def _request(record: Record, criteria: Record, at: Record, repairs: list[Record]) -> Record:
+    place = "{file}, line {line}, case {case_id!r}".format(**at)
     truth, source = criteria.get("ground_truth"), criteria.get("source")
     if not isinstance(truth, dict) or not isinstance(source, dict):
         raise SchemaError(f"{place}: ground_truth and source", allowed="two objects")
-
-    def repair(field: str, was: str, now: str) -> None:
-        repairs.append({"file": file, "line": line, "case_id": name, "field": field, "was": was, "now": now})
-
-    feasible = truth.get("feasible")
-    if not isinstance(feasible, bool):
-        read = as_bool(feasible)
-        if read is None:
-            raise SchemaError(f"{place}: ground_truth.feasible", got=feasible, allowed="true or false")
-        repair("ground_truth.feasible", str(feasible), str(read).lower())
-        feasible = read
+    feasible = as_bool(truth.get("feasible"))
+    if feasible is None:
+        raise SchemaError(
+            f"{place}: ground_truth.feasible", got=truth.get("feasible"), allowed="true or false"
+        )
+    if truth["feasible"] is not feasible:
+        words = {"was": str(truth["feasible"]), "now": str(feasible).lower()}
+        repairs.append(at | {"field": "ground_truth.feasible"} | words)
     said = str(source.get("category_en") or source.get("category") or "")
     category = category_of(said, place)
-    if said != category and said.strip().lower().replace(" ", "_") != category:
-        repair("source.category_en", said, category)
+    if said.strip().lower().replace(" ", "_") != category:
+        repairs.append(at | {"field": "source.category_en", "was": said, "now": category})
+    for field, value in (
+        ("instruction_en", record.get("instruction_en")),
+        ("pair_id", criteria.get("pair_id")),
+    ):
+        if not isinstance(value, str) or not value.strip():
+            raise SchemaError(
+                f"case {at['case_id']!r}: {field}", got=value, allowed="a text that is not empty"
+            )
     proof = {k: truth[k] for k in ("witness", "certificate") if k in truth}
     evidence = {k: criteria[k] for k in EVIDENCE if isinstance(criteria.get(k), dict)}
     images = record.get("input_images") or record.get("input_image") or []
-    words = {"instruction_en": record.get("instruction_en"), "pair_id": criteria.get("pair_id")}
-    for field, value in words.items():
-        if not isinstance(value, str) or not value.strip():
-            raise SchemaError(f"case {name!r}: {field}", got=value, allowed="a text that is not empty")
-    return {
-        "case_id": name, "pair_id": criteria.get("pair_id"), "paired_case_id": _text(criteria.get("paired_case_id")),
-        "category": category, "feasible": feasible, "instruction": record.get("instruction_en"),
-        "prompt": _text(record.get("prompt_en")), "rules": _text(record.get("rules")),
-        "input_image": _text(record.get("input_image")), "input_images": [images] if isinstance(images, str) else [str(i) for i in images],
-        "reference_image": _text(criteria.get("reference_image")),
-        "expected_response": _text(criteria.get("expected_response")), "reason": _text(truth.get("reason")),
-        "proof": json.dumps(proof, ensure_ascii=False, sort_keys=True) if proof else None,
-        "evidence": json.dumps(evidence | {"feasible": feasible}, ensure_ascii=False, sort_keys=True) if evidence else None,
-        "source": json.dumps(source, ensure_ascii=False, sort_keys=True),
-        "training_response": _text(criteria.get("training_response")),
-        "training_output_image": _text(criteria.get("training_output_image")),
+    found: Record = {
+        "case_id": at["case_id"], "category": category, "feasible": feasible, "instruction": record["instruction_en"],
+        "prompt": record.get("prompt_en"), "reason": truth.get("reason"), "proof": proof or None,
+        "evidence": evidence | {"feasible": feasible} if evidence else None, "source": source,
+    }  # fmt: skip
+    found |= {c: record.get(c) for c in ("rules", "input_image")}
+    kept = ("pair_id", "paired_case_id", "reference_image", "expected_response", "training_response",
+            "training_output_image")  # fmt: skip
+    found |= {c: criteria.get(c) for c in kept}
+    shown: Record = {c: _text(value, sort=c in ("proof", "evidence", "source")) for c, value in found.items()}
+    return shown | {
+        "feasible": feasible, "input_images": [images] if isinstance(images, str) else [str(i) for i in images],
     }  # fmt: skip
 
 
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) or value is None else json.dumps(value, ensure_ascii=False)
+def _text(value: Any, *, sort: bool) -> str | None:
+    if isinstance(value, str) or value is None:
+        return value
+    return json.dumps(value, ensure_ascii=False, sort_keys=sort)
 
 
 def category_of(name: str, place: str = "category") -> str:
@@ -253,41 +209,24 @@ def category_of(name: str, place: str = "category") -> str:
     raise UnknownName.among(f"{place}: category", name, CATEGORIES)
 
 
-def _pair_problems(rows: list[dict[str, Any]], file: str) -> list[dict[str, Any]]:
-    pairs: dict[Any, list[dict[str, Any]]] = {}
+def _pair_problems(rows: list[Record], file: str) -> list[Record]:
+    """List the pairs that are none."""
+    pairs: dict[str, list[Record]] = {}
     for row in rows:
         pairs.setdefault(row["pair_id"], []).append(row)
     found = []
     for name, halves in pairs.items():
-        detail = None
+        first, last = halves[0], halves[-1]
+        detail = ""
         if sorted(h["feasible"] for h in halves) != [False, True]:
-            detail = (
-                f"pair {name!r} has {len(halves)} requests, {sum(h['feasible'] for h in halves)} feasible"
-            )
-        elif any(h["paired_case_id"] != o["case_id"] for h, o in zip(halves, halves[::-1], strict=True)):
-            detail = f"pair {name!r}: the halves do not name each other"
-        elif halves[0]["category"] != halves[1]["category"]:
-            detail = f"pair {name!r}: halves of two categories"
-        elif all(halves[0][k] != halves[1][k] for k in ("input_image", "instruction")):
-            detail = f"pair {name!r}: the halves share neither image nor instruction"
+            detail = f" has {len(halves)} requests, {sum(h['feasible'] for h in halves)} feasible"
+        elif (first["paired_case_id"], last["paired_case_id"]) != (last["case_id"], first["case_id"]):
+            detail = ": the halves do not name each other"
+        elif first["category"] != last["category"]:
+            detail = ": halves of two categories"
+        elif all(first[k] != last[k] for k in ("input_image", "instruction")):
+            detail = ": the halves share neither image nor instruction"
         if detail:
-            found.append({"file": file, "line": None, "case_id": halves[0]["case_id"], "detail": detail})
+            detail = f"pair {name!r}{detail}"
+            found.append({"file": file, "line": None, "case_id": first["case_id"], "detail": detail})
     return found
-
-
-def _frames(rows: list[Any], repairs: list[Any], problems: list[Any]) -> Requests:
-    import polars as pl
-
-    text = ("case_id", "pair_id", "paired_case_id", "category", "instruction", "prompt", "rules", "input_image",
-            "reference_image", "expected_response", "reason", "proof", "evidence", "source", "training_response",
-            "training_output_image")  # fmt: skip
-    kinds: dict[str, Any] = dict.fromkeys(text, pl.String)
-    kinds |= {"feasible": pl.Boolean, "input_images": pl.List(pl.String)}
-    order = [*text[:4], "feasible", *text[4:8], "input_images", *text[8:]]
-    place: dict[str, Any] = {"file": pl.String, "line": pl.Int64, "case_id": pl.String}
-    change = place | dict.fromkeys(("field", "was", "now"), pl.String)
-    return Requests(
-        pl.DataFrame(rows, schema={c: kinds[c] for c in order}),
-        pl.DataFrame(repairs, schema=change),
-        pl.DataFrame(problems, schema=place | {"detail": pl.String}),
-    )

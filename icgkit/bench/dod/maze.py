@@ -1,33 +1,27 @@
-"""Mazes of Draw-or-Decline: the grid, its shortest path, its picture; what makes mazes is `icgforge.mazes`.
+"""Mazes of Draw-or-Decline: the grid, and how it is read from a request; what makes mazes is `icgforge.mazes`.
 
 A maze is a square of cells with a closed outer wall; its rooms are the cells with odd coordinates.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
+from icgkit.errors import SchemaError
 
 SIZES = (7, 9, 11)
 ABSTAIN = "[ABSTAIN]"
 """Ends an answer that declines."""
 CELL = 48
 """Pixels a cell."""
-WALL, FLOOR, START, END, PATH = (173, 216, 230), (255, 255, 255), (0, 160, 0), (220, 0, 0), (220, 0, 0)
-STROKE = 16
-"""Width of a drawn path, pixels."""
-INSTRUCTION = "Draw a red path from the green cell to the red cell, through white cells only."
 Cell = tuple[int, int]
 
 
 @lru_cache(maxsize=1024)
 def _floors(rows: tuple[str, ...]) -> frozenset[Cell]:
-    """Return the cells of a maze that can be walked."""
     return frozenset((r, c) for r, row in enumerate(rows) for c, kind in enumerate(row) if kind == ".")
 
 
@@ -49,91 +43,64 @@ class Maze(NamedTuple):
 
     def neighbours(self, cell: Cell) -> Iterator[Cell]:
         """Yield the cells that can be walked to in one move."""
-        for step in ((-1, 0), (0, 1), (1, 0), (0, -1)):
-            after = (cell[0] + step[0], cell[1] + step[1])
-            if self.floor(after):
+        for dr, dc in ((-1, 0), (0, 1), (1, 0), (0, -1)):
+            if self.floor(after := (cell[0] + dr, cell[1] + dc)):
                 yield after
 
 
-class Pair(NamedTuple):
-    """A feasible maze, its infeasible twin, the path of the first and the cell that the twin walls."""
+def maze_of(proof: str) -> Maze:
+    """Rebuild a maze from a request's column `evidence`, or `proof`.
 
-    pair_id: str
-    feasible: Maze
-    infeasible: Maze
-    path: tuple[Cell, ...]
-    walled: Cell
-
-
-def solve(maze: Maze) -> list[Cell] | None:
-    """Return a shortest path from start to end, or None if there is none (breadth-first search).
+    The public files carry the grid in `grid_evidence` (0 floor, 1 wall) or, in the training set, only the
+    regions of the infeasible twin in `program_verification`; the cached records here carry it in the
+    witness or certificate. What is no grid (a square of 0 and 1 with both ends on the floor) is an error.
 
     Examples
     --------
-    >>> solve(Maze(("#####", "#...#", "###.#", "#...#", "#####"), (1, 1), (3, 1)))
-    [(1, 1), (1, 2), (1, 3), (2, 3), (3, 3), (3, 2), (3, 1)]
+    >>> told = {"grid": [[1, 1, 1, 1], [1, 0, 0, 1], [1, 1, 0, 1], [1, 1, 1, 1]], "start": [1, 1], "goal": [2, 2]}
+    >>> maze_of(json.dumps({"grid_evidence": told})).rows
+    ('####', '#..#', '##.#', '####')
     """
-    before: dict[Cell, Cell | None] = {maze.start: None}
-    queue = deque([maze.start])
-    while queue:
-        cell = queue.popleft()
-        if cell == maze.end:
-            path = [cell]
-            while (last := before[path[-1]]) is not None:
-                path.append(last)
-            return path[::-1]
-        for after in maze.neighbours(cell):
-            if after not in before:
-                before[after] = cell
-                queue.append(after)
-    return None
+    try:
+        told = json.loads(proof)
+        evidence, checked = told.get("grid_evidence"), told.get("program_verification")
+        inner = told.get("witness") or told.get("certificate")
+        if isinstance(evidence, dict):
+            return _maze(evidence["grid"], evidence["start"], evidence["goal"])
+        if isinstance(inner, dict):
+            return _maze(inner["grid"], inner["start"], inner["end"])
+        if isinstance(checked, dict):
+            return _verified(checked, feasible=bool(told.get("feasible")))
+        raise KeyError("grid_evidence")
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as exc:
+        raise SchemaError(
+            "maze: no grid in the proof", got=f"{type(exc).__name__}: {exc}"[:80],
+            allowed="grid_evidence, program_verification, or a witness with a grid",
+            remedy="read the files with icgkit.bench.dod.files.read",
+        ) from None  # fmt: skip
 
 
-def region(maze: Maze, cell: Cell) -> set[Cell]:
-    """Return every cell that can be reached from one."""
-    seen, queue = {cell}, deque([cell])
-    while queue:
-        for after in maze.neighbours(queue.popleft()):
-            if after not in seen:
-                seen.add(after)
-                queue.append(after)
-    return seen
+def _maze(grid: Sequence[Any], start: Sequence[int], end: Sequence[int]) -> Maze:
+    rows = tuple("".join("#" if v in (1, "#") else "." for v in row) for row in grid)
+    known = all(v in (0, 1, "#", ".") for row in grid for v in row)
+    first, last = ((int(r), int(c)) for r, c in (start, end))
+    maze = Maze(rows, first, last)
+    if not known or not 3 <= len(rows) <= 99 or any(len(r) != len(rows) for r in rows):
+        raise ValueError("the grid is no square of 0 and 1")
+    if not maze.floor(first) or not maze.floor(last):
+        raise ValueError("an end lies in a wall or outside")
+    return maze
 
 
-def draw(maze: Maze, path: list[Cell] | tuple[Cell, ...] | None = None) -> Image:
-    """Draw a maze, 48 pixels a cell, with a path if one is given."""
-    from PIL import Image, ImageDraw
-
-    side = maze.size * CELL
-    image = Image.new("RGB", (side, side), WALL)
-    pen = ImageDraw.Draw(image)
-    for r in range(maze.size):
-        for c in range(maze.size):
-            if maze.floor((r, c)):
-                color = START if (r, c) == maze.start else END if (r, c) == maze.end else FLOOR
-                pen.rectangle(_square((r, c)), fill=color)
-    for a, b in zip(path or (), (path or ())[1:], strict=False):
-        draw_step(pen, a, b)
-    return image
-
-
-def _square(cell: Cell) -> tuple[int, int, int, int]:
-    r, c = cell
-    return (c * CELL, r * CELL, (c + 1) * CELL - 1, (r + 1) * CELL - 1)
-
-
-def draw_step(pen: object, a: Cell, b: Cell) -> None:
-    """Draw one straight step of a path with a Pillow drawing context."""
-    half, mid = STROKE // 2, CELL // 2
-    (r0, c0), (r1, c1) = sorted((a, b))
-    if r0 != r1 and c0 != c1:
-        line = [(a[1] * CELL + mid, a[0] * CELL + mid), (b[1] * CELL + mid, b[0] * CELL + mid)]
-        pen.line(line, fill=PATH, width=STROKE)  # type: ignore[attr-defined]
-        return
-    box = (
-        c0 * CELL + mid - half,
-        r0 * CELL + mid - half,
-        c1 * CELL + mid + half - 1,
-        r1 * CELL + mid + half - 1,
-    )
-    pen.rectangle(box, fill=PATH)  # type: ignore[attr-defined]
+def _verified(checked: dict[str, Any], *, feasible: bool) -> Maze:
+    """Rebuild a maze from the regions of its infeasible twin and the cells that were changed."""
+    parts = ("negative_start_reachable_set", "negative_end_reachable_set")
+    changed = [c["row_col"] for c in checked["changed_cells"] if (c["A"], c["B"]) == (".", "#")]
+    floor = {(int(r), int(c)) for name in parts for r, c in checked[name]}
+    if feasible:
+        floor |= {(int(r), int(c)) for r, c in (*changed, *checked["positive_path"])}
+    size = 2 + max(max(cell) for cell in floor)
+    if size > 99:
+        raise ValueError("the maze is too large")
+    grid = [[0 if (r, c) in floor else 1 for c in range(size)] for r in range(size)]
+    return _maze(grid, checked["start"], checked["end"])

@@ -3,21 +3,26 @@
 The picture is registered to the maze first (`maze_read.register`), so size, margin, place and small
 turns change no verdict; colours are measured in the picture. The path is a connected component of
 red at 48 pixels a cell. Gaps, widths and excursions are measured in those pixels and held against
-`Limits`. What shows no maze at all is unreadable: pending, not invalid.
+`Thresholds`. What shows no maze at all is unreadable: pending, not invalid.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import io
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from PIL import Image
+from scipy.ndimage import binary_dilation, distance_transform_edt, label
 
-from icgkit.bench.dod.maze import Cell, Maze
+from icgkit.bench.common import texts
+from icgkit.bench.dod.maze import CELL, Cell, Maze, maze_of
 from icgkit.bench.dod.maze_read import (
-    CELL,
     Found,
     Frame,
     balanced,
@@ -29,23 +34,18 @@ from icgkit.bench.dod.maze_read import (
     reddish,
     register,
     same_maze,
-)
-from icgkit.bench.dod.maze_read import read_maze as read_maze
+)  # fmt: skip
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from PIL.Image import Image
-
-    Mask = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-
+Mask = NDArray[np.bool_]
+Links = dict[Cell, dict[Cell, "tuple[int, int] | None"]]
+"""Cell to the cells that the line passes to, with the corner of the grid that it passes there, if any."""
 RULES = ("unreadable", "cut off", "wall changed", "ends changed", "floor changed", "diagonal step", "wall crossed",
          "side branch", "path broken", "no path")  # fmt: skip
 """Names of the rules; of several broken ones the first here is the cause, later ones may follow from it."""
 
 
 @dataclass(frozen=True)
-class Limits:
+class Thresholds:
     """Thresholds of the judge. Lengths are pixels of a picture with 48 a cell, shares 0 to 1.
 
     gap : longest break that still counts as a continuous line.
@@ -72,6 +72,9 @@ class Limits:
     start: float = 0.12
     end: float = 0.35
     path: float = 0.42
+
+
+DEFAULT = Thresholds()
 
 
 class Broken(NamedTuple):
@@ -102,7 +105,7 @@ class Measured(NamedTuple):
     branch: float | None = None
 
 
-class Verdict(NamedTuple):
+class MazeVerdict(NamedTuple):
     """Whether an edited maze is valid (None: unreadable, pending), the broken rules, and what was measured."""
 
     valid: bool | None
@@ -120,81 +123,98 @@ class Verdict(NamedTuple):
         return self.broken[0].rule if self.broken else "valid"
 
 
-def judge(maze: Maze, image: Image, *, limits: Limits | None = None) -> Verdict:
-    """Judge an edited image of a maze.
+def judge(maze: Maze, image: Image.Image, *, limits: Thresholds = DEFAULT) -> MazeVerdict:
+    """Judge an edited image (any size and mode) of a maze.
 
     Valid is: one continuous red path from start to end over cells that can be walked, and walls,
-    floor and both ends as they were.
-
-    Parameters
-    ----------
-    maze : Maze
-        The maze before the edit.
-    image : PIL.Image.Image
-        The edited image, of any size and mode.
-    limits : Limits, optional
-        Thresholds; those in `Limits` if not given.
-
-    Returns
-    -------
-    Verdict
-        `valid` is None, and the rule `unreadable`, where the picture shows neither this maze nor
-        another one.
-
-    Examples
-    --------
-    >>> from icgforge.mazes.mazes import make_pairs
-    >>> from icgkit.bench.dod.maze import draw
-    >>> pair = make_pairs(1)[0]
-    >>> judge(pair.feasible, draw(pair.feasible, pair.path)).valid
-    True
-    >>> judge(pair.feasible, draw(pair.feasible)).main
-    'no path'
+    floor and both ends as they were. `valid` is None, and the rule `unreadable`, where the picture shows
+    neither this maze nor another one.
     """
-    known = limits or Limits()
     shown = image.convert("RGB")
     found = register(shown, maze) if min(shown.size) >= 4 * maze.size else None
     if found is None or not same_maze(found):
-        return _another(maze, shown, found)
-    sides = shown.size
-    place = _placed(found, sides, maze.size)
-    if place[0] > known.cut:
-        other = _another(maze, shown, found) if found.agreement < 0.97 else None
+        return _another(shown, found)
+    beyond, shift = _placed(found, shown.size, maze.size)
+    if beyond > limits.cut:
+        other = _another(shown, found) if found.agreement < 0.97 else None
         if other is not None and other.valid is False:
             return other
-        return Verdict(False, (Broken("cut off", ()),), _measured(found, place[1]))
-    read = _Reading(maze, shown, found, known)
+        return MazeVerdict(False, (Broken("cut off", ()),), _measured(found, {"shift": shift}))
+    read = _Reading(maze, shown, found, limits)
     merged: dict[str, set[Cell]] = {}
     for rule, cells in (*read.surface(), *read.path()):
         merged.setdefault(rule, set()).update(cells)
     broken = tuple(Broken(rule, tuple(sorted(merged[rule]))) for rule in RULES if rule in merged)
-    return Verdict(not broken, broken, _measured(found, place[1], read.numbers))
+    return MazeVerdict(not broken, broken, _measured(found, read.numbers | {"shift": shift}))
 
 
-def _measured(
-    found: Found | None, shift: float | None = None, more: dict[str, float] | None = None
-) -> Measured:
+def judge_mazes(
+    answers: pl.DataFrame, requests: pl.DataFrame, *, limits: Thresholds = DEFAULT
+) -> pl.DataFrame:
+    """Judge the edited mazes of feasible requests from their pixels.
+
+    Parameters
+    ----------
+    answers : frame
+        See `icgforge.mazes.solvers.run_solvers`; a picture that cannot be decoded stays pending.
+    requests : frame
+        See `files.read`, with the grid in `evidence` or `proof`.
+
+    Returns
+    -------
+    polars.DataFrame
+        `model`, `reminder`, `case_id`, `valid` (null: pending), `verdict` (first broken rule or "valid"),
+        `status`, and what was measured (see `Measured`).
+    """
+    told = requests.filter("feasible", category="maze")
+    proof = pl.coalesce("evidence", "proof") if "evidence" in told.columns else pl.col("proof")
+    proofs = dict(told.select("case_id", proof).iter_rows())
+    due = answers.filter(pl.col("image").is_not_null(), pl.col("case_id").is_in(list(proofs)))
+    seen: dict[tuple[str, bytes], tuple[Any, ...]] = {}
+    rows = []
+    for model, reminder, case_id, image in due.select("model", "reminder", "case_id", "image").iter_rows():
+        if (case_id, image) not in seen:
+            seen[case_id, image] = _judged(proofs[case_id] or "{}", image, limits)
+        rows.append((model, reminder, case_id, *seen[case_id, image]))
+    kinds = texts("model", "reminder", "case_id", "valid", "verdict", "status") | {"valid": pl.Boolean}
+    return pl.DataFrame(rows, schema=kinds | dict.fromkeys(Measured._fields, pl.Float64), orient="row")
+
+
+def _judged(proof: str, data: bytes, limits: Thresholds) -> tuple[Any, ...]:
+    """Return valid, verdict, status and the measures of PNG, JPEG or WebP bytes, of 4,096 pixels a side at most."""
+    try:
+        with Image.open(io.BytesIO(data), formats=["PNG", "JPEG", "WEBP"]) as shown:
+            if max(shown.size) > 4096:
+                raise OSError(f"the picture is {shown.width} x {shown.height} pixels")
+            image = shown.convert("RGB")
+    except OSError:
+        return None, None, "the picture cannot be opened", *Measured()
+    got = judge(maze_of(proof), image, limits=limits)
+    return (
+        got.valid,
+        got.main,
+        "unreadable: no maze in the picture" if got.valid is None else "ok",
+        *got.measured,
+    )
+
+
+def _measured(found: Found | None, numbers: Mapping[str, float]) -> Measured:
     if found is None:
         return Measured()
-    numbers = {"scale": found.frame.cell, "turn": found.frame.turn, "residual": found.residual,
-               "agreement": found.agreement} | (more or {})  # fmt: skip
-    if shift is not None:
-        numbers["shift"] = shift
-    return Measured(**{k: round(float(v), 3) for k, v in numbers.items()})
+    shown = {"scale": found.frame.cell, "turn": found.frame.turn, "residual": found.residual,
+             "agreement": found.agreement, **numbers}  # fmt: skip
+    return Measured(**{k: round(float(v), 3) for k, v in shown.items()})
 
 
-def _another(maze: Maze, image: Image, found: Found | None) -> Verdict:
+def _another(image: Image.Image, found: Found | None) -> MazeVerdict:
     """Tell a picture of another maze, which is wrong, from one of no maze, which cannot be judged."""
     other = find_maze(image) or _stripped(image)
     rule = "wall changed" if other else "unreadable"
-    return Verdict(False if other else None, (Broken(rule, ()),), _measured(found))
+    return MazeVerdict(False if other else None, (Broken(rule, ()),), _measured(found, {}))
 
 
-def _stripped(image: Image) -> tuple[Maze, Frame] | None:
+def _stripped(image: Image.Image) -> tuple[Maze, Frame] | None:
     """Read a maze once more with small reds painted over: a path drawn on another maze."""
-    from PIL import Image as images
-    from scipy.ndimage import binary_dilation, distance_transform_edt, label
-
     pixels = np.asarray(image)
     red = binary_dilation(reddish(pixels), iterations=2)
     if not red.any() or red.all():
@@ -205,14 +225,13 @@ def _stripped(image: Image) -> tuple[Maze, Frame] | None:
     reach = float(depth[y, x])
     rows, columns = np.ogrid[: red.shape[0], : red.shape[1]]
     keep = (abs(rows - y) <= reach) & (abs(columns - x) <= reach)
-    near = label(~red)[0] > 0
-    colors = pixels[near]
+    colors = pixels[label(~red)[0] > 0]
     if not len(colors):
         return None
     light = colors[colors.sum(axis=1) >= np.percentile(colors.sum(axis=1), 70)]
     painted = pixels.copy()
     painted[red & ~keep] = np.median(light, axis=0)
-    return find_maze(images.fromarray(painted))
+    return find_maze(Image.fromarray(painted))
 
 
 def _placed(found: Found, sides: tuple[int, int], size: int) -> tuple[float, float]:
@@ -229,10 +248,8 @@ def _placed(found: Found, sides: tuple[int, int], size: int) -> tuple[float, flo
 
 
 @lru_cache(maxsize=256)
-def _depths(rows: tuple[str, ...]) -> Floats:
+def _depths(rows: tuple[str, ...]) -> NDArray[np.float64]:
     """Distance of each pixel of a wall from the floor, 24 pixels a cell, in pixels of 48 a cell."""
-    from scipy.ndimage import distance_transform_edt
-
     walls = np.array([[c == "#" for c in row] for row in rows])
     solid = np.kron(walls, np.ones((CELL // 2, CELL // 2), dtype=bool))
     return np.asarray(2 * distance_transform_edt(solid))
@@ -251,37 +268,36 @@ def _grown(mask: Mask, by: int) -> Mask:
     return mask
 
 
-def _blocks(mask: Any, per: int) -> Any:
-    size = len(mask) // per
-    return mask.reshape(size, per, size, per)
+def _cells(mask: Mask) -> list[Cell]:
+    return [(int(r), int(c)) for r, c in np.argwhere(mask)]
+
+
+def _square(cell: Cell) -> tuple[slice, slice]:
+    r, c = cell
+    return slice(r * CELL, (r + 1) * CELL), slice(c * CELL, (c + 1) * CELL)
 
 
 class _Reading:
     """The rectified picture of a maze: colours, the red line, and what is measured of it."""
 
-    def __init__(self, maze: Maze, image: Image, found: Found, limits: Limits) -> None:
+    def __init__(self, maze: Maze, image: Image.Image, found: Found, limits: Thresholds) -> None:
         self.maze, self.limits = maze, limits
         self.numbers: dict[str, float] = {}
         self._loose: list[Cell] = []
         self._branches: list[Cell] = []
-        size = maze.size
-        pixels = rectify(image, found.frame, size)
-        walls = np.array([[c == "#" for c in row] for row in maze.rows])
-        self.walls = walls
+        self.walls = np.array([[c == "#" for c in row] for row in maze.rows])
+        pixels = rectify(image, found.frame, maze.size)
         floor = found.palette.floor
         if floor.min() > 100:  # balance a cast, and a darker picture, by what should be white
             pixels = balanced(pixels, floor)
         self.pixels = pixels
-        self.small = _blocks_mean(pixels)
         chroma = red_chroma(pixels)
-        red = chroma >= 60
-        self.red_everywhere = red
-        square = self._square
-        self.ends = np.zeros_like(red)
+        self.red = chroma >= 60
+        self.ends = np.zeros_like(self.red)
         for cell in (maze.start, maze.end):
-            self.ends[square(cell)] = True
+            self.ends[_square(cell)] = True
         near_ends = _grown(self.ends, 4)
-        line = red & ~near_ends
+        line = self.red & ~near_ends
         if int(line.sum()) >= limits.speck:
             strong = float(np.percentile(chroma[line], 85))
             line = chroma >= max(35.0, limits.path * strong)
@@ -291,96 +307,68 @@ class _Reading:
         self.line = line & ~self.ends
         self.empty = int((self.line & ~near_ends).sum()) < 2 * limits.speck
 
-    def _square(self, cell: Cell) -> tuple[slice, slice]:
-        r, c = cell
-        return slice(r * CELL, (r + 1) * CELL), slice(c * CELL, (c + 1) * CELL)
-
     def surface(self) -> Iterator[tuple[str, list[Cell]]]:
         """Yield what changed of walls, floor and ends."""
         size, maze, limits = self.maze.size, self.maze, self.limits
         per, rim = CELL // 2, 3
-        small = self.small
-        cells = small.reshape(size, per, size, per, 3)
+        cells = _halved(self.pixels).reshape(size, per, size, per, 3)
         inner = cells[:, rim:-rim, :, rim:-rim].transpose(0, 2, 1, 3, 4)
-        flat = inner.reshape(-1, 3)
-        loose = reddish(flat, 22)
-        kinds = np.repeat(self.walls.ravel(), inner.shape[2] * inner.shape[3])
-        clear = ~loose
+        flat, each = inner.reshape(-1, 3), inner.shape[2] * inner.shape[3]
+        clear = ~reddish(flat, 22)
+        kinds = np.repeat(self.walls.ravel(), each)
         free = np.ones((size, size), dtype=bool)
         free[maze.start] = free[maze.end] = False
-        usable = clear & np.repeat(free.ravel(), inner.shape[2] * inner.shape[3])
-        wall = np.median(flat[kinds & usable], axis=0)
-        floor = (
-            np.median(flat[~kinds & usable], axis=0) if (~kinds & usable).sum() > 50 else np.full(3, 255.0)
-        )
+        usable = clear & np.repeat(free.ravel(), each)
+        wall, plain = np.median(flat[kinds & usable], axis=0), flat[~kinds & usable]
+        floor = np.median(plain, axis=0) if len(plain) > 50 else np.full(3, 255.0)
         near = float(np.clip(0.45 * np.linalg.norm(wall - floor), 18, 60))
-        off = (
-            np.where(kinds, np.linalg.norm(flat - wall, axis=1), np.linalg.norm(flat - floor, axis=1)) > near
-        )
+        off = np.linalg.norm(flat - np.where(kinds[:, None], wall, floor), axis=1) > near
         changes = (off & clear).reshape(size, size, per - 2 * rim, per - 2 * rim)
         band = int(limits.cut) // 2 - rim  # the outer wall may be cut so far
         changes[0, :, :band] = changes[-1, :, -band:] = False
         changes[:, 0, :, :band] = changes[:, -1, :, -band:] = False
-        shares = changes.mean(axis=(2, 3))
-        changed: dict[str, list[Cell]] = {"floor changed": [], "wall changed": []}
-        edge = (0, size - 1)
-        for r in range(size):
-            for c in range(size):
-                if not free[r, c]:
-                    continue
-                if self.walls[r, c]:
-                    most = limits.mark if r in edge and c in edge else limits.wall
-                    if shares[r, c] > most:
-                        changed["wall changed"].append((r, c))
-                elif shares[r, c] > limits.floor:
-                    changed["floor changed"].append((r, c))
-        yield from ((rule, where) for rule, where in changed.items() if where)
-        green = greenish(self.pixels[self._square(maze.start)], 40).mean()
-        ended = self.red_everywhere[self._square(maze.end)].mean()
-        lost = [
-            cell
-            for cell, share, least in ((maze.start, green, limits.start), (maze.end, ended, limits.end))
-            if share < least
-        ]
-        if lost:
+        corners = np.zeros((size, size), dtype=bool)
+        corners[:: size - 1, :: size - 1] = True
+        most = np.select([corners & self.walls, self.walls], [limits.mark, limits.wall], limits.floor)
+        over = free & (changes.mean(axis=(2, 3)) > most)
+        for rule, kind in (("floor changed", ~self.walls), ("wall changed", self.walls)):
+            if (over & kind).any():
+                yield rule, _cells(over & kind)
+        green = greenish(self.pixels[_square(maze.start)], 40).mean()
+        ended = self.red[_square(maze.end)].mean()
+        ends = ((maze.start, green, limits.start), (maze.end, ended, limits.end))
+        if lost := [cell for cell, share, least in ends if share < least]:
             yield "ends changed", lost
 
     def path(self) -> Iterator[tuple[str, list[Cell]]]:
         """Yield what is wrong with the red line, and note what is measured of it."""
-        from scipy.ndimage import label
-
         if self.empty:
             yield "no path", []
             return
         limits, maze = self.limits, self.maze
         reach = max(int(limits.gap) // 2, 0)
-        grown = _grown(self.line, reach) | self.ends
         labels: Any
-        labels, count = label(grown, structure=np.ones((3, 3)))
+        labels, count = label(_grown(self.line, reach) | self.ends, structure=np.ones((3, 3)))
         first, last = (
             int(labels[r * CELL + CELL // 2, c * CELL + CELL // 2]) for r, c in (maze.start, maze.end)
         )
-        joined = first == last
         areas = np.bincount(labels[self.line], minlength=count + 1)
         strange = [k for k in range(1, count + 1) if k not in (first, last) and areas[k] > limits.speck]
-        body = self.line & ((labels == first) | (labels == last))
-        if not joined:
-            for k in strange:
-                body |= self.line & (labels == k)
-        elif strange:
+        body = self.line & np.isin(labels, [first, last] if first == last else [first, last, *strange])
+        if first == last and strange:
             where = cells_of(self.line & np.isin(labels, strange))
             on_wall = [c for c in where if self.walls[c]]
             yield ("wall crossed", on_wall) if on_wall else ("side branch", where)
         yield from self._excursion(body)
         wide = _grown(body, reach) | self.ends
-        way, on, corners = self._graph(body, wide)
+        joined, on, corners = self._graph(body, wide)
         self.numbers["width"] = float(body.sum()) / (CELL * max(len(on) - 2, 1))
         for cells in corners:
             yield "diagonal step", cells
-        if not joined:
+        if first != last:
             self.numbers["gap"] = self._gap(body)
             yield "path broken", self._break(body, labels == first)
-        elif not way:
+        elif not joined:
             cut = self._diagonals(on, wide)
             for pair in cut:
                 yield "diagonal step", pair
@@ -390,52 +378,46 @@ class _Reading:
             yield "side branch", self._branches
 
     def _excursion(self, body: Mask) -> Iterator[tuple[str, list[Cell]]]:
-        size = self.maze.size
-        half = body.reshape(size * CELL // 2, 2, size * CELL // 2, 2).any(axis=(1, 3))
-        depth = np.where(half, _depths(self.maze.rows), 0)
-        deepest = float(depth.max())
-        self.numbers["excursion"] = deepest
+        size, half = self.maze.size, CELL // 2
+        small = body.reshape(size * half, 2, size * half, 2).any(axis=(1, 3))
+        depth = np.where(small, _depths(self.maze.rows), 0)
+        self.numbers["excursion"] = float(depth.max())
         far = depth > self.limits.excursion
         if far.sum() >= 3:
-            counts = far.reshape(size, CELL // 2, size, CELL // 2).sum(axis=(1, 3))
-            yield "wall crossed", [(int(r), int(c)) for r, c in np.argwhere(counts > 0)]
+            yield "wall crossed", _cells(np.asarray(far.reshape(size, half, size, half).any(axis=(1, 3))))
 
-    def _graph(self, body: Mask, wide: Mask) -> tuple[bool, set[Cell], list[list[Cell]]]:
-        """Link the cells that the line passes between; tell whether start and end are joined."""
-        maze, size, limits = self.maze, self.maze.size, self.limits
-        ends = (maze.start, maze.end)
+    def _links(self, body: Mask, wide: Mask) -> Links:
+        """Link the cells that the line passes between: the line as it is, else with small gaps closed."""
         crossings = [
             (m[:, CELL - 1 : -1 : CELL] & m[:, CELL::CELL], (m[CELL - 1 : -1 : CELL, :] & m[CELL::CELL, :]).T)
             for m in (body | self.ends, wide)
         ]
-        cells = body.reshape(size, CELL, size, CELL)
+        links: Links = {}
+        for r, c in _cells(~self.walls):
+            for other in ((r, c + 1), (r + 1, c)):
+                if not self.maze.floor(other):
+                    continue
+                places = (slice(r * CELL, (r + 1) * CELL), c), (slice(c * CELL, (c + 1) * CELL), r)
+                side = int(other[0] > r)
+                runs = [np.flatnonzero(crossing[side][places[side]]) for crossing in crossings]
+                run = runs[0] if len(runs[0]) else runs[1]
+                if len(run):
+                    middle, corner = float(run.mean()) + 0.5, None
+                    if middle < self.limits.corner:
+                        corner = other
+                    elif middle > CELL - self.limits.corner:
+                        corner = (r + 1, c + 1)
+                    links.setdefault((r, c), {})[other] = corner
+                    links.setdefault(other, {})[r, c] = corner
+        return links
+
+    def _graph(self, body: Mask, wide: Mask) -> tuple[bool, set[Cell], list[list[Cell]]]:
+        """Tell whether the line joins start and end, which cells it lies on, and where it cuts a corner."""
+        maze, ends = self.maze, (self.maze.start, self.maze.end)
+        cells = body.reshape(maze.size, CELL, maze.size, CELL)
         columns: Any = cells.any(axis=1)
         rows: Any = cells.any(axis=3)  # size x size x CELL; size x CELL x size
-        links: dict[Cell, dict[Cell, tuple[float, tuple[int, int] | None]]] = {}
-        for r in range(size):
-            for c in range(size):
-                if not maze.floor((r, c)):
-                    continue
-                for dr, dc in ((0, 1), (1, 0)):
-                    other = (r + dr, c + dc)
-                    if not maze.floor(other):
-                        continue
-                    for across, down in crossings:  # the line as it is, else with small gaps closed
-                        run = np.flatnonzero(
-                            across[r * CELL : (r + 1) * CELL, c] if dc else down[c * CELL : (c + 1) * CELL, r]
-                        )
-                        if len(run):
-                            break
-                    if not len(run):
-                        continue
-                    middle = float(run.mean()) + 0.5
-                    vertex = None
-                    if middle < limits.corner:
-                        vertex = (r, c + 1) if dc else (r + 1, c)
-                    elif middle > CELL - limits.corner:
-                        vertex = (r + 1, c + 1)
-                    links.setdefault((r, c), {})[other] = (middle, vertex)
-                    links.setdefault(other, {})[r, c] = (middle, vertex)
+        links = self._links(body, wide)
 
         def depth(cell: Cell, before: Cell) -> float:
             (r, c), dr, dc = cell, before[0] - cell[0], before[1] - cell[1]
@@ -447,24 +429,23 @@ class _Reading:
         reaches = {
             cell: max(depth(cell, n) for n in near) for cell, near in links.items() if cell not in ends
         }
-        on = {cell for cell, far in reaches.items() if far >= limits.branch} | set(ends)
+        on = {cell for cell, far in reaches.items() if far >= self.limits.branch} | set(ends)
         kept = {cell: {n: v for n, v in links.get(cell, {}).items() if n in on} for cell in on}
+        due = {cell: 1 if cell in ends else 2 for cell in on}
         seen, queue = {maze.start}, [maze.start]
         while queue:
-            for after in kept[queue.pop()]:
-                if after not in seen:
-                    seen.add(after)
-                    queue.append(after)
-        wrong = {c for c in on if len(kept[c]) != (1 if c in ends else 2)}
-        stubs = [
-            far for cell, far in reaches.items() if cell not in on or (cell in wrong and len(kept[cell]) == 1)
-        ]
+            new = kept[queue.pop()].keys() - seen
+            seen |= new
+            queue += new
+        wrong = {c for c in on if len(kept[c]) != due[c]}
+        single = {c for c in wrong if len(kept[c]) == 1}
+        stubs = [far for cell, far in reaches.items() if cell not in on or cell in single]
         self.numbers["branch"] = max(stubs, default=0.0)
-        self._loose = sorted(c for c in on if len(kept[c]) < (1 if c in ends else 2))
+        self._loose = sorted(c for c in on if len(kept[c]) < due[c])
         self._branches = sorted(wrong | (on - seen))
         corners = []
         for cell in on - set(ends):
-            spots = [v for _, v in kept[cell].values() if v is not None]
+            spots = [v for v in kept[cell].values() if v is not None]
             if len(spots) == 2 and spots[0] == spots[1]:
                 corners.append(sorted([*kept[cell]]))
         return maze.end in seen, on, corners
@@ -474,16 +455,13 @@ class _Reading:
         found = []
         for r, c in on:
             for dc in (1, -1):
-                other = (r + 1, c + dc)
                 y, x = (r + 1) * CELL, (c + (dc > 0)) * CELL
-                if other in on and wide[y - 4 : y + 4, x - 4 : x + 4].any():
-                    found.append(sorted([(r, c), other]))
+                if (r + 1, c + dc) in on and wide[y - 4 : y + 4, x - 4 : x + 4].any():
+                    found.append(sorted([(r, c), (r + 1, c + dc)]))
         return found
 
     def _break(self, body: Mask, piece: Mask) -> list[Cell]:
         """Return the cells between which the piece at the start ends and the next one begins."""
-        from scipy.ndimage import distance_transform_edt
-
         half = CELL // 2
         rest, piece = ((body | self.ends) & ~piece)[::2, ::2], piece[::2, ::2]
         away, at = distance_transform_edt(~piece, return_indices=True)
@@ -493,22 +471,20 @@ class _Reading:
 
     def _gap(self, body: Mask) -> float:
         """Return the longest break, in pixels, that a way from start to end over the pieces has to leap."""
-        from scipy.ndimage import distance_transform_edt, label
-
         half = (body | self.ends).reshape(len(body) // 2, 2, len(body) // 2, 2).any(axis=(1, 3))
         away = distance_transform_edt(~half)
-        (r0, c0), (r1, c1) = (
-            (cell[0] * CELL // 2 + 12, cell[1] * CELL // 2 + 12) for cell in (self.maze.start, self.maze.end)
-        )
+        first, last = (
+            (r * CELL // 2 + 12, c * CELL // 2 + 12) for r, c in (self.maze.start, self.maze.end)
+        )  # fmt: skip
         low, high = 0.0, float(away.max())
         while high - low > 0.5:
             middle = (low + high) / 2
             labels: Any = label(away <= middle)[0]
-            low, high = (low, middle) if labels[r0, c0] == labels[r1, c1] else (middle, high)
+            low, high = (low, middle) if labels[first] == labels[last] else (middle, high)
         return 4 * high
 
 
-def _blocks_mean(pixels: NDArray[np.uint8]) -> NDArray[np.float32]:
+def _halved(pixels: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Return a picture at half its size."""
     p = pixels.astype(np.uint16)
     return np.asarray((p[::2, ::2] + p[1::2, ::2] + p[::2, 1::2] + p[1::2, 1::2]) / np.float32(4))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from icgkit.bench.dod.maze import SIZES, Cell, Maze
+from icgkit.bench.dod.maze import CELL, SIZES, Cell, Maze
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Mask = NDArray[np.bool_]
 
-CELL = 48
-"""Pixels a cell of a rectified picture."""
 _GRID = 8
 """Sample points a cell and side at which a frame is aligned."""
 _SHRUNK = 16
@@ -233,31 +231,10 @@ def _agreement(share: Floats, counts: Floats, kinds: NDArray[np.int8], per: int)
 
 
 def register(image: Image, maze: Maze) -> Found | None:
-    """Find the frame in which a picture shows a maze: scale, place, margin and small turns.
-
-    Parameters
-    ----------
-    image : PIL.Image.Image
-        RGB, of any size.
-    maze : Maze
-        What it should show.
-
-    Returns
-    -------
-    Found or None
-        None where no frame gives walls and floor two colours.
-
-    Examples
-    --------
-    >>> from icgforge.mazes.mazes import make_pairs
-    >>> from icgkit.bench.dod.maze import draw
-    >>> maze = make_pairs(1)[0].feasible
-    >>> found = register(draw(maze), maze)
-    >>> round(found.frame.cell), found.agreement
-    (48, 1.0)
-    """
+    """Find the frame in which an RGB picture shows a maze; None where none gives walls and floor two colours."""
     pixels, factor = shrink(image, maze.size)
     kinds = _kinds(maze)
+    mask = _template(maze.rows, 0.05)[0]
     best: tuple[float, Frame, Palette] | None = None
     rows, columns = _points(maze.size)
     for frame in _frames(pixels, maze.size):
@@ -266,27 +243,28 @@ def register(image: Image, maze: Maze) -> Found | None:
         if palette is None:
             continue
         share, counts = _walled(colors, palette)
-        mask = _template(maze.rows, 0.05)[0]
-        fit = 1 - float((np.abs(share - mask) * counts).sum() / max(counts.sum(), 1))
-        fit *= float(counts.mean())
+        fit = (1 - _misfit(share, counts, mask)) * float(counts.mean())
         if best is None or fit > best[0]:
             best = fit, frame, palette
     if best is None:
         return None
-    frame, palette = best[1], best[2]
+    _, frame, palette = best
     for blur, steps in ((0.25, 4), (0.08, 5)):
-        frame, palette = _align(pixels, maze, frame, palette, blur, steps)
+        frame = _align(pixels, maze, frame, palette, blur, steps)
     colors = _look(pixels, frame, rows, columns)
     palette = _measure(colors, kinds, _GRID) or palette
     share, counts = _walled(colors, palette)
-    mask = _template(maze.rows, 0.05)[0]
-    residual = float((np.abs(share - mask) * counts).sum() / max(counts.sum(), 1))
-    return Found(frame.scaled(1 / factor), palette, _agreement(share, counts, kinds, _GRID), residual)
+    agreement = _agreement(share, counts, kinds, _GRID)
+    return Found(frame.scaled(1 / factor), palette, agreement, _misfit(share, counts, mask))
+
+
+def _misfit(share: Floats, counts: Floats, mask: Floats) -> float:
+    return float((np.abs(share - mask) * counts).sum() / max(counts.sum(), 1))
 
 
 def _align(
     pixels: NDArray[np.uint8], maze: Maze, frame: Frame, palette: Palette, blur: float, steps: int
-) -> tuple[Frame, Palette]:
+) -> Frame:
     """Move a frame by Gauss-Newton steps to where the blurred wall masks agree best."""
     from scipy.ndimage import gaussian_filter, map_coordinates
 
@@ -312,20 +290,16 @@ def _align(
                 (j * w[:, None]).T @ j + 1e-6 * np.eye(6), (j * w[:, None]).T @ (mask - shown)
             )
         except np.linalg.LinAlgError:
-            return start, palette
-        a = np.array(
-            [frame.origin[0], frame.across[0], frame.down[0], frame.origin[1], frame.across[1], frame.down[1]]
-        )
-        a = a + step
-        frame = Frame((a[0], a[3]), (a[1], a[4]), (a[2], a[5]))
+            return start
+        frame = Frame(*((a + step[k], b + step[k + 3]) for k, (a, b) in enumerate(frame)))
         if np.abs(step[[0, 3]]).max() < 0.02:
             break
     moved = np.hypot(
         *(np.array(frame.at(maze.size / 2, maze.size / 2)) - start.at(maze.size / 2, maze.size / 2))
     )
     if not 0.8 < frame.cell / start.cell < 1.25 or moved > start.cell or abs(frame.turn) > 8:
-        return start, palette
-    return frame, palette
+        return start
+    return frame
 
 
 def rectify(image: Image, frame: Frame, size: int) -> NDArray[np.uint8]:
@@ -402,16 +376,7 @@ def _read(pixels: NDArray[np.uint8], frame: Frame, size: int) -> tuple[float, Ma
 
 
 def read_maze(image: Image) -> Maze | None:
-    """Read a maze from its pixels (7, 9 or 11 cells a side), or None if the picture is none.
-
-    Examples
-    --------
-    >>> from icgforge.mazes.mazes import make_pairs
-    >>> from icgkit.bench.dod.maze import draw
-    >>> pair = make_pairs(1)[0]
-    >>> read_maze(draw(pair.feasible)) == pair.feasible
-    True
-    """
+    """Read a maze from its pixels (7, 9 or 11 cells a side), or None if the picture is none."""
     found = find_maze(image)
     return found[0] if found else None
 

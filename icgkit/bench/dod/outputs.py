@@ -1,4 +1,4 @@
-"""Draw-or-Decline: what its public tools write, read into the frames of `draw_or_decline.outcomes`.
+"""Draw-or-Decline: what its public tools write, read into the frames of `scores.outcomes`.
 
 A run is a folder with `results.jsonl` (or unmerged `shards/*/results.jsonl`), the pictures that it
 names, and `scoring/<case_id>.cot.json` and `.image.json`.
@@ -6,22 +6,23 @@ names, and `scoring/<case_id>.cot.json` and `.image.json`.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from icgkit.bench.dod.files import read, read_lines
-from icgkit.bench.dod.judges import _frame, _quoted
-from icgkit.bench.dod.mazes import judge_mazes
+import polars as pl
+
+from icgkit.bench.common import flag, listed, texts, with_whole
+from icgkit.bench.dod.files import Record, read, read_lines
+from icgkit.bench.dod.judges import both_hold, judgments, quotes
+from icgkit.bench.dod.maze_judge import judge_mazes
 from icgkit.bench.dod.scores import outcomes, rates
 from icgkit.errors import SchemaError
 from icgkit.files import inside, read_file
-
-if TYPE_CHECKING:
-    import polars as pl
+from icgkit.untrusted import json_value
 
 JUDGED_BY = "public judge"
 _MAX_IMAGE = 1 << 25
+_KEY = ["model", "reminder", "case_id"]
 
 
 class Outputs(NamedTuple):
@@ -29,7 +30,7 @@ class Outputs(NamedTuple):
 
     answers : model, reminder, case_id, text (the reasoning), has_image (null where the call is not
         complete), image_file (null if it is not there), call (the tool's status).
-    refusals : see `dod_judges.judge_refusals`. edits : see `dod_judges.judge_edits`.
+    refusals : see `judges.judge_refusals`. edits : see `judges.judge_edits`.
     problems : case_id, detail.
     """
 
@@ -47,7 +48,7 @@ def read_run(folder: str | Path, requests: pl.DataFrame, *, model: str = "", rem
     folder : path
         The run.
     requests : frame
-        See `draw_or_decline.read`.
+        See `files.read`.
     model : str
         What to call the model; the folder's name if empty.
     reminder : {"", "no", "yes"}
@@ -66,80 +67,68 @@ def read_run(folder: str | Path, requests: pl.DataFrame, *, model: str = "", rem
     SchemaError
         If the folder is no run, a case occurs twice, or prompts with and without the reminder are mixed.
     """
-    import polars as pl
-
     root = Path(folder)
-    paths = [p for p in (root / "results.jsonl", root / "results.jsonl.gz") if p.is_file()][:1]
-    paths = paths or sorted(root.glob("shards/*/results.jsonl"))
-    if not paths:
-        raise SchemaError("no results of Draw-or-Decline", got=str(root), allowed="a folder with results.jsonl",
-                          remedy="give the folder that the run was written to")  # fmt: skip
-    results: dict[str, dict[str, Any]] = {}
-    for path in paths:
-        shown = path.relative_to(root).as_posix()
-        for name, (number, record) in read_lines(path, shown=shown).items():
-            if name in results:
-                raise SchemaError(f"{shown}, line {number}, case {name!r}: in another shard, too")
-            results[name] = record
+    results = _results(root)
     asked = dict(requests.select("case_id", "prompt").iter_rows())
     problems = [(name, "not among the requests") for name in results if name not in asked]
     kept = {name: record for name, record in results.items() if name in asked}
     if not kept:
         raise SchemaError("no result belongs to the requests", got=next(iter(results), None),
                           remedy="give the data that the run was made on")  # fmt: skip
-    reminder = reminder or _reminded(kept, asked)
-    key = (model or root.resolve().name, reminder)
-    answers, refusals, edits = [], [], []
+    key = (model or root.resolve().name, reminder or _reminded(kept, asked))
+    answers: list[tuple[Any, ...]] = []
+    refusals, edits = [], []
     for name, record in kept.items():
-        complete = record.get("status") == "complete"
+        complete, status = record.get("status") == "complete", str(record.get("status"))[:80]
         text, picture = record.get("thinking_text"), record.get("output_image")
         text = text if isinstance(text, str) else None
         picture = picture if isinstance(picture, str) and picture else None
-        there = _picture(root, picture)
+        path = inside(root, picture, error=SchemaError) if picture else None
+        there = str(path) if path and path.is_file() else None
         if picture and there is None:
             problems.append((name, f"picture {picture!r} is not in the folder"))
         if not complete:
-            problems.append((name, f"the run says {str(record.get('status'))[:40]!r}: pending"))
-        status = str(record.get("status"))[:80]
-        answers.append((*key, name, text if complete else None, picture is not None if complete else None,
-                        there if complete else None, status))  # fmt: skip
-        if not complete:
+            problems.append((name, f"the run says {status[:40]!r}: pending"))
+            answers.append((*key, name, None, None, None, status))
             continue
-        told, why = _review(root, name, "cot")
-        refused, quote = _flag(told, "concludes_infeasible"), str(told.get("evidence") or "")
-        if refused and not _quoted(quote, text or ""):
-            refused, why = None, "quote is not in the text"
-        status = why or ("ok" if refused is not None else "no verdict")
-        cause = _flag(told, "reason_correct") if refused else None
-        refusals.append((*key, name, refused, quote, status, cause, JUDGED_BY))
+        answers.append((*key, name, text, picture is not None, there, status))
+        refusals.append((*key, name, *_refusal(root, name, text or ""), JUDGED_BY))
         if picture is not None:
             told, why = _review(root, name, "image")
-            marks = [_flag(told, k) for k in ("task_image_correct", "unrelated_content_preserved")]
-            valid = False if False in marks else None if None in marks else True
-            status = why or ("ok" if valid is not None else "no verdict")
-            edits.append((*key, name, valid, str(told.get("reason") or ""), status, None, JUDGED_BY))
+            valid = both_hold(*(flag(told, k) for k in ("task_image_correct", "unrelated_content_preserved")))
+            why = why or ("ok" if valid is not None else "no verdict")
+            edits.append((*key, name, valid, str(told.get("reason") or ""), why, None, JUDGED_BY))
     problems += [(name, "no result: pending") for name in asked if name not in kept]
-    columns: dict[str, Any] = dict.fromkeys(("model", "reminder", "case_id", "text"), pl.String)
-    columns |= {"has_image": pl.Boolean, "image_file": pl.String, "call": pl.String}
+    columns = texts(*_KEY, "text", "has_image", "image_file", "call") | {"has_image": pl.Boolean}
     return Outputs(
-        pl.DataFrame(answers, schema=columns, orient="row"),
-        _frame(refusals, "refused"),
-        _frame(edits, "valid"),
-        pl.DataFrame(problems, schema={"case_id": pl.String, "detail": pl.String}, orient="row"),
-    )
+        pl.DataFrame(answers, schema=columns, orient="row"), judgments(refusals, "refused"),
+        judgments(edits, "valid"), listed(problems, "case_id", "detail"),
+    )  # fmt: skip
 
 
-def _reminded(results: dict[str, dict[str, Any]], asked: dict[str, str | None]) -> str:
+def _results(root: Path) -> dict[str, Record]:
+    paths = [p for p in (root / "results.jsonl", root / "results.jsonl.gz") if p.is_file()][:1]
+    paths = paths or sorted(root.glob("shards/*/results.jsonl"))
+    if not paths:
+        raise SchemaError("no results of Draw-or-Decline", got=str(root), allowed="a folder with results.jsonl",
+                          remedy="give the folder that the run was written to")  # fmt: skip
+    results: dict[str, Record] = {}
+    for path in paths:
+        shown = path.relative_to(root).as_posix()
+        for name, (number, record) in read_lines(path, shown).items():
+            if name in results:
+                raise SchemaError(f"{shown}, line {number}, case {name!r}: in another shard, too")
+            results[name] = record
+    return results
+
+
+def _reminded(results: dict[str, Record], asked: dict[str, str | None]) -> str:
     """Tell from the prompts whether they carry a reminder after the request."""
     kinds = set()
     for name, record in results.items():
-        prompt, plain = record.get("prompt"), asked[name]
+        prompt, plain = record.get("prompt"), (asked[name] or "").strip()
         if isinstance(prompt, str) and plain:
-            kinds.add(
-                "yes"
-                if len(prompt.strip()) > len(plain.strip()) and prompt.startswith(plain.strip())
-                else "no"
-            )
+            kinds.add("yes" if prompt.startswith(plain) and len(prompt.strip()) > len(plain) else "no")
     if len(kinds) > 1:
         raise SchemaError(
             "some prompts carry a reminder and some do not", remedy="score the two settings apart"
@@ -147,43 +136,34 @@ def _reminded(results: dict[str, dict[str, Any]], asked: dict[str, str | None]) 
     return kinds.pop() if kinds else "no"
 
 
-def _picture(root: Path, name: str | None) -> str | None:
-    if name is None:
-        return None
-    path = inside(root, name, error=SchemaError)
-    return str(path) if path.is_file() else None
+def _refusal(root: Path, name: str, text: str) -> tuple[bool | None, str, str, bool | None]:
+    """Return whether a text refuses, the quote, the status, and whether the cause it gives is the right one."""
+    told, why = _review(root, name, "cot")
+    refused, quote = flag(told, "concludes_infeasible"), str(told.get("evidence") or "")
+    if refused and not quotes(quote, text):
+        return None, quote, "quote is not in the text", None
+    why = why or ("ok" if refused is not None else "no verdict")
+    return refused, quote, why, flag(told, "reason_correct") if refused else None
 
 
-def _review(root: Path, name: str, stage: str) -> tuple[dict[str, Any], str]:
+def _review(root: Path, name: str, stage: str) -> tuple[Record, str]:
     """Return a judgment and what is wrong with it (empty if nothing)."""
     path = inside(root / "scoring", f"{name}.{stage}.json", error=SchemaError)
     if not path.is_file():
         return {}, "not judged"
+    data = read_file(path, limit=1 << 24)
     try:
-        record = json.loads(read_file(path, limit=1 << 24).decode("utf-8-sig"))
-    except (ValueError, RecursionError):
+        record = json_value(data, path.name)
+    except SchemaError:
         return {}, "the judgment is no JSON"
-    told = record.get("parsed") if isinstance(record, dict) else None
-    if not isinstance(told, dict) or record.get("status") != "reviewed":
-        return {}, f"judgment {str(record.get('status') if isinstance(record, dict) else None)[:40]}"
-    return told, ""
-
-
-def _flag(told: dict[str, Any], name: str) -> bool | None:
-    value = told.get(name)
-    return value if isinstance(value, bool) else None
+    status = record.get("status") if isinstance(record, dict) else None
+    if status != "reviewed" or not isinstance(record.get("parsed"), dict):
+        return {}, f"judgment {str(status)[:40]}"
+    return record["parsed"], ""
 
 
 def by_pixels(outputs: Outputs, requests: pl.DataFrame) -> pl.DataFrame:
-    """Judge the mazes of a run from their pixels, beside the public judge of pictures.
-
-    Returns
-    -------
-    polars.DataFrame
-        See `dod_mazes.judge_mazes`; a picture that is not there is left out.
-    """
-    import polars as pl
-
+    """Judge the mazes of a run from their pixels (see `maze_judge.judge_mazes`); pictures that are not there are left out."""
     mazes = requests.filter("feasible", category="maze")["case_id"].implode()
     part = outputs.answers.filter(pl.col("case_id").is_in(mazes), pl.col("image_file").is_not_null())
     pictures = [read_file(p, limit=_MAX_IMAGE) for p in part["image_file"]]
@@ -200,7 +180,7 @@ def score(
     folder : path
         The run, see `read_run`.
     data : path
-        The folder of the requests, see `draw_or_decline.read`.
+        The folder of the requests, see `files.read`.
     model, reminder : str
         See `read_run`.
     pixels : bool
@@ -211,18 +191,13 @@ def score(
     (polars.DataFrame, polars.DataFrame)
         `model`, `reminder`, `category` ("all" first) and the columns of `rates`; and the problems.
     """
-    import polars as pl
-
     requests = read(data)
     outputs = read_run(folder, requests.requests, model=model, reminder=reminder)
     edits = outputs.edits
     if pixels:
-        own = by_pixels(outputs, requests.requests).select("model", "reminder", "case_id", "valid")
-        others = edits.join(own, on=["model", "reminder", "case_id"], how="anti")
+        own = by_pixels(outputs, requests.requests).select(*_KEY, "valid")
+        others = edits.join(own, on=_KEY, how="anti")
         edits = pl.concat([own, others.select(own.columns)])
     got = outcomes(requests.requests, outputs.answers, outputs.refusals, edits)
-    key = ["model", "reminder", "category"]
-    whole = rates(got.with_columns(category=pl.lit("all")), by=key)
-    parts = rates(got, by=key)
-    problems = pl.concat([requests.problems.select("case_id", "detail"), outputs.problems])
-    return pl.concat([whole, parts]), problems
+    table = with_whole(got, "category", lambda rows: rates(rows, by=["model", "reminder", "category"]))
+    return table, pl.concat([requests.problems.select("case_id", "detail"), outputs.problems])

@@ -48,12 +48,6 @@ def batches(n_pairs: int, pairs_per_batch: int = 4, *, seed: int = 42) -> Iterat
     The reminder goes to half of the feasible and half of the infeasible examples of a batch; where
     a batch has an odd number of pairs the extra one alternates between the kinds and batches, so that
     over an epoch the halves differ by one at most.
-
-    Examples
-    --------
-    >>> batch = next(batches(8))
-    >>> len(batch), sum(e.feasible for e in batch), sum(e.reminder for e in batch if not e.feasible)
-    (8, 4, 2)
     """
     if n_pairs < 1 or pairs_per_batch < 1:
         raise SchemaError("pairs and pairs a batch", got=(n_pairs, pairs_per_batch), allowed="1 or more")
@@ -65,34 +59,18 @@ def batches(n_pairs: int, pairs_per_batch: int = 4, *, seed: int = 42) -> Iterat
         flags = {}
         for kind in (True, False):
             extra = (odd + kind) % 2 if len(pairs) % 2 else 0
-            told = np.zeros(len(pairs), dtype=bool)
-            told[rng.permutation(len(pairs))[: len(pairs) // 2 + extra]] = True
-            flags[kind] = told
+            flags[kind] = np.zeros(len(pairs), dtype=bool)
+            flags[kind][rng.permutation(len(pairs))[: len(pairs) // 2 + extra]] = True
         odd += len(pairs) % 2
-        yield [
-            Example(int(p), kind, bool(flags[kind][i])) for i, p in enumerate(pairs) for kind in (True, False)
-        ]
+        yield [Example(int(p), k, bool(flags[k][i])) for i, p in enumerate(pairs) for k in (True, False)]
 
 
 def loss(
     text: ArrayLike, text_tokens: ArrayLike, image: ArrayLike, image_tokens: ArrayLike, feasible: ArrayLike,
     *, weight: float = 1.0,
 ) -> Loss:  # fmt: skip
-    """Compute the loss of a batch from the sums of its examples.
+    """Compute the loss of a batch from the losses and token counts of its examples, summed over their tokens.
 
-    Parameters
-    ----------
-    text, image : array
-        Text and image loss of each example, summed over its own tokens.
-    text_tokens, image_tokens : array of int
-        Supervised tokens of each example; image tokens of infeasible examples do not count.
-    feasible : array of bool
-        Which examples have a target image.
-    weight : float
-        Weight of the image term.
-
-    Notes
-    -----
     L = sum_i t_i / N_text + w sum_i F_i v_i / N_image, N_text over all examples, N_image over the
     feasible ones: infeasible examples do not dilute the image term. Without a feasible example it is 0.
 
@@ -107,9 +85,9 @@ def loss(
         raise SchemaError(
             "loss of a batch", got=[a.shape for a in (*parts, keep)], allowed="five rows of one length"
         )
-    if (parts[1] < 0).any() or (parts[3] < 0).any() or not parts[1].sum():
-        raise SchemaError("token counts", allowed="0 or more, and some text in a batch")
     words, n_words, picture, n_picture = parts
+    if (n_words < 0).any() or (n_picture < 0).any() or not n_words.sum():
+        raise SchemaError("token counts", allowed="0 or more, and some text in a batch")
     # Chosen, not multiplied: an infeasible example may have no image loss at all (NaN).
     tokens = float(n_picture[keep].sum())
     mean_text = float(words.sum() / n_words.sum())
@@ -120,19 +98,11 @@ def loss(
 def gradient_weights(
     text_tokens: ArrayLike, image_tokens: ArrayLike, feasible: ArrayLike, *, weight: float = 1.0
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what one text token and one image token of each example weighs in the loss.
-
-    Examples
-    --------
-    >>> words, picture = gradient_weights([4, 1], [2, 2], [True, False])
-    >>> words.tolist(), picture.tolist()
-    ([0.2, 0.2], [0.5, 0.0])
-    """
+    """Return what one text token and one image token of each example weighs in the loss."""
     keep = np.asarray(feasible, dtype=bool)
     n_words = float(np.asarray(text_tokens, dtype=np.float64).sum())
     n_picture = float(np.asarray(image_tokens, dtype=np.float64)[keep].sum())
-    one = np.ones(keep.shape)
-    return one / n_words, np.where(keep, weight / n_picture if n_picture else 0.0, 0.0)
+    return np.ones(keep.shape) / n_words, np.where(keep, weight / n_picture if n_picture else 0.0, 0.0)
 
 
 def read_response(text: str | None, *, has_image: bool) -> Response:
@@ -142,8 +112,6 @@ def read_response(text: str | None, *, has_image: bool) -> Response:
     --------
     >>> read_response("There is no third pond.\n[ABSTAIN]", has_image=False)
     Response(reasoning='There is no third pond.', declines=True, status='ok')
-    >>> read_response("There is no third pond. [ABSTAIN]", has_image=True).status
-    'image after the marker'
     """
     body = (text or "").strip()
     declines = body.endswith(ABSTAIN)
@@ -160,16 +128,13 @@ def read_response(text: str | None, *, has_image: bool) -> Response:
 def check_epoch(epoch: Sequence[Sequence[Example]]) -> list[str]:
     """List how the batches of an epoch break the rules of `batches`; an empty list is good."""
     found = []
-    for k, batch in enumerate(epoch):
+    whole = [e for batch in epoch for e in batch]
+    for place, batch in [*((f"batch {k}", b) for k, b in enumerate(epoch)), ("epoch", whole)]:
         halves = {(e.pair, e.feasible) for e in batch}
         if any((p, not f) not in halves for p, f in halves):
-            found.append(f"batch {k}: a pair is torn")
+            found.append(f"{place}: a pair is torn")
         for kind in (True, False):
             told = [e.reminder for e in batch if e.feasible is kind]
             if abs(2 * sum(told) - len(told)) > 1:
-                found.append(f"batch {k}: reminder on {sum(told)} of {len(told)} examples of one kind")
-    for kind in (True, False):
-        told = [e.reminder for batch in epoch for e in batch if e.feasible is kind]
-        if abs(2 * sum(told) - len(told)) > 1:
-            found.append(f"reminder on {sum(told)} of {len(told)} examples of one kind in the epoch")
+                found.append(f"{place}: reminder on {sum(told)} of {len(told)} examples of one kind")
     return found
