@@ -352,7 +352,7 @@ def score_command(
 
             table, problems = unike_outputs.score(folder, cast("Path", data), rule=cast("Any", rule))
         elif benchmark == "grade":
-            from icgkit.bench.grade import door as grade
+            from icgkit.bench.grade import scores as grade
 
             table, problems = grade.score(folder, data)
         elif benchmark == "texteditbench":

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 import icgkit as ig
 from icgforge.baselines import reply
 from icgforge.diagrams import tasks as drawn
-from icgkit.bench.grade import door as grade
+from icgkit.bench.grade import scores as grade
 from icgkit.bench.grade import tables as grade_tables
-from icgkit.bench.grade.files import _yes
-from icgkit.bench.grade.judge import _Job, _read, _records, judge_samples, write_scores
+from icgkit.bench.grade.files import load_scores, load_tasks, yes_or_no
+from icgkit.bench.grade.judge import Job, judge_samples, public_records, read_answer, write_scores
 from icgkit.calls.cache import Cache
 from icgkit.cases.dataset import load_published
 from icgkit.errors import CacheMiss, SchemaError, UnknownName
@@ -87,7 +87,7 @@ def row(samples: pl.DataFrame, name: str) -> dict[str, Any]:
 
 
 def test_scores_as_they_are_in_use(files: Path) -> None:
-    got = grade.load_scores(files, grade.load_tasks(files / "result.json"), model="m")
+    got = load_scores(files, load_tasks(files / "result.json"), model="m")
     shown = (
         "reasoning",
         "reasoning_status",
@@ -121,7 +121,7 @@ def test_scores_as_they_are_in_use(files: Path) -> None:
     ],
 )  # fmt: skip
 def test_answers_to_points(answer: Any, want: bool | None) -> None:
-    assert _yes(answer) is want
+    assert yes_or_no(answer) is want
 
 
 def test_answers_in_another_order_keep_their_weights(tmp_path: Path) -> None:
@@ -130,32 +130,30 @@ def test_answers_in_another_order_keep_their_weights(tmp_path: Path) -> None:
     record["vqa"][0]["question"], record["vqa"][1]["question"] = "point 1", "point 0"
     for name, content in (("j_eval_1", [record]), ("j_consis_4", []), ("j_read_4", [])):
         (tmp_path / f"{name}.json").write_text(json.dumps(content))
-    got = grade.load_scores(tmp_path, grade.load_tasks(tmp_path / "t.json"))
+    got = load_scores(tmp_path, load_tasks(tmp_path / "t.json"))
     # The public scorer weighs by place and stores 0.1; the point that holds is the one of weight 0.9.
     assert got.samples.select("reasoning", "stored").row(0) == (0.9, 0.1)
     assert got.problems["kind"].to_list() == ["stored score differs", "missing", "missing"]
 
 
 def test_order_of_the_files_does_not_matter(files: Path) -> None:
-    tasks = grade.load_tasks(files / "result.json")
-    before = grade.load_scores(files, tasks).samples
+    tasks = load_tasks(files / "result.json")
+    before = load_scores(files, tasks).samples
     for path in files.glob("gemini*.json"):
         path.write_text(json.dumps(json.loads(path.read_text())[::-1]))
-    assert grade.load_scores(files, tasks).samples.equals(before)
-    assert set(grade.load_scores(files).samples["task_id"]) == set(tasks["task_id"])  # without the task list
+    assert load_scores(files, tasks).samples.equals(before)
+    assert set(load_scores(files).samples["task_id"]) == set(tasks["task_id"])  # without the task list
 
 
 def test_single_files_read_like_the_merged_one(files: Path) -> None:
-    tasks = grade.load_tasks(files / "result.json").filter(
-        pl.col("task_id") != "chemistry_1"
-    )  # has two records
-    before = grade.load_scores(files, tasks).samples
+    tasks = load_tasks(files / "result.json").filter(pl.col("task_id") != "chemistry_1")  # has two records
+    before = load_scores(files, tasks).samples
     for path in files.glob("gemini*.json"):
         (folder := files / path.stem).mkdir()
         for k, record in enumerate(json.loads(path.read_text())):
             (folder / f"{k}.json").write_text(json.dumps(record))
         path.unlink()
-    assert grade.load_scores(files, tasks).samples.equals(before)
+    assert load_scores(files, tasks).samples.equals(before)
 
 
 def test_a_merged_file_older_than_its_folder_is_a_problem(files: Path) -> None:
@@ -164,10 +162,10 @@ def test_a_merged_file_older_than_its_folder_is_a_problem(files: Path) -> None:
     (folder := files / merged.stem).mkdir()
     for k, record in enumerate(records):
         (folder / f"{k}.json").write_text(json.dumps(record))
-    assert not grade.load_scores(files).problems["kind"].str.contains("merged").any()
+    assert not load_scores(files).problems["kind"].str.contains("merged").any()
     (folder / "new.json").write_text(json.dumps({"task_id": "math_99", "Final Score": 2}))
     (folder / "0.json").write_text(json.dumps(records[0] | {"Final Score": "other"}))
-    told = grade.load_scores(files).problems.filter(pl.col("kind").str.contains("merged"))
+    told = load_scores(files).problems.filter(pl.col("kind").str.contains("merged"))
     assert told.select("task_id", "kind").rows() == [
         (records[0]["task_id"], "another record in the folder than in the merged file"),
         ("math_99", "in the folder, not in the merged file"),
@@ -177,13 +175,13 @@ def test_a_merged_file_older_than_its_folder_is_a_problem(files: Path) -> None:
 def test_what_the_files_must_not_lack(files: Path) -> None:
     (files / "gemini_flash_read_4.json").rename(files / "other.json")
     with pytest.raises(SchemaError, match=r"\*_read_\*\.json"):
-        grade.load_scores(files)
+        load_scores(files)
     (files / "result.json").write_text("{}")
     with pytest.raises(SchemaError, match="not a list of tasks"):
-        grade.load_tasks(files / "result.json")
+        load_tasks(files / "result.json")
     (files / "result.json").write_text(json.dumps([task("a_1"), task("a_1")]))
     with pytest.raises(SchemaError, match="task_id twice"):
-        grade.load_tasks(files / "result.json")
+        load_tasks(files / "result.json")
 
 
 def test_faults_of_a_task_are_named(tmp_path: Path) -> None:
@@ -198,7 +196,7 @@ def test_faults_of_a_task_are_named(tmp_path: Path) -> None:
             ]
         )
     )
-    assert grade.load_tasks(path)["status"].to_list() == [
+    assert load_tasks(path)["status"].to_list() == [
         "consistency 'part'", "weights add up to 0.7", "ok", "no questions",
     ]  # fmt: skip
 
@@ -286,7 +284,7 @@ def test_missing_is_never_false() -> None:
 
 
 def test_weights_of_a_third_can_be_full(files: Path) -> None:
-    got = grade.add_scores(grade.load_scores(files, grade.load_tasks(files / "result.json")).samples)
+    got = grade.add_scores(load_scores(files, load_tasks(files / "result.json")).samples)
     physics = row(got, "physics_1")
     assert physics["reasoning"] == pytest.approx(0.99)
     assert physics["strict"]  # the public scorer asks for more than 0.99 and fails it
@@ -356,7 +354,7 @@ def test_judge_against_five_experts_by_hand() -> None:
 
 
 def test_leaderboard_keeps_both_values_and_flags_them() -> None:
-    board = grade.leaderboard()
+    board = grade_tables.leaderboard()
     two = board.filter(model="FLUX.2 dev")
     assert two["consistency"].to_list() == [17.6, 56.4]
     assert two["strict_accuracy"].to_list() == [0.2, 2.1]
@@ -402,13 +400,13 @@ def test_judging_is_recorded_replayed_and_read_back(tmp_path: Path) -> None:
         judge_one(tmp_path, "solved", tasks, replay)
     path = tmp_path / "tasks.json"
     path.write_text(json.dumps(drawn.records(tasks, edit="over")))
-    todo = grade.load_tasks(path)
+    todo = load_tasks(path)
     again = judge_samples(
         todo, "offline/pixels", root=tmp_path, cache=replay, dataset="grade-drawn", show_reference=True
     )
     assert again.records == made
     write_scores(again, tmp_path / "m", name="gemini_flash")
-    got = grade.load_scores(tmp_path / "m", todo)
+    got = load_scores(tmp_path / "m", todo)
     # A bar that was not to change stands higher: the last point fails, consistency is 1. The view has no consistency.
     assert got.samples.select("reasoning", "consistency", "readability", "consistency_status").rows() == [
         (0.7, 1.0, 2.0, "ok"), (pytest.approx(0.99), None, 2.0, "none"),
@@ -428,18 +426,20 @@ def test_judging_is_recorded_replayed_and_read_back(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_scores_of_judges_are_read_strictly(text: str, want: tuple[Any, str]) -> None:
-    assert _read(_Job({}, "readability", "grade_readability"), text) == want
+    assert read_answer(Job({}, "readability", "grade_readability"), text) == want
 
 
 def test_points_without_an_answer_are_no_no(tmp_path: Path) -> None:
-    job = _Job(task("a_1") | {"kind": "none"}, "reasoning", "grade_reasoning")
-    answer, status = _read(job, '{"verdicts": [{"id": "Q0", "met": "Yes"}, {"id": "Q1", "met": "perhaps"}]}')
+    job = Job(task("a_1") | {"kind": "none"}, "reasoning", "grade_reasoning")
+    answer, status = read_answer(
+        job, '{"verdicts": [{"id": "Q0", "met": "Yes"}, {"id": "Q1", "met": "perhaps"}]}'
+    )
     assert (answer, status) == ({"Q0": True, "Q1": None}, "incomplete")
-    written = _records([job], [answer])
+    written = public_records([job], [answer])
     assert [v["answer"] for v in written["reasoning"][0]["vqa"]] == ["Yes"]
     assert written["consistency"] == [{"Final Score": "none", "task_id": "a_1"}]
     assert (
-        _records([_Job(task("a_1"), "readability", "")], [None])["readability"][0]["Final Score"]
+        public_records([Job(task("a_1"), "readability", "")], [None])["readability"][0]["Final Score"]
         == "bad response"
     )
 
@@ -466,7 +466,7 @@ def _url(picture: Any) -> str:
 def test_drawn_tasks_are_sound(tmp_path: Path) -> None:
     tasks = drawn.draw_tasks(2)
     (tmp_path / "data.json").write_text(json.dumps(drawn.records(tasks)))
-    got = grade.load_tasks(tmp_path / "data.json")
+    got = load_tasks(tmp_path / "data.json")
     assert set(got["status"]) == {"ok"}
     assert set(got["discipline"]) >= {
         "mathematics",

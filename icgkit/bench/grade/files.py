@@ -11,15 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import polars as pl
+
+from icgkit.bench.common import listed, read_json, read_list, texts
 from icgkit.errors import SchemaError
-from icgkit.files import read_file
 from icgkit.prompts.replies import as_bool, as_score
-from icgkit.untrusted import json_value
-
-if TYPE_CHECKING:
-    import polars as pl
 
 DISCIPLINES = {
     "math": "mathematics", "physics": "physics", "engineering": "physics", "chemistry": "chemistry",
@@ -32,9 +30,18 @@ PARTS = {"reasoning": "_eval_", "consistency": "_consis_", "readability": "_read
 """Dimension to the mark in the name of its file."""
 FULL = 0.99
 """A reasoning score above this is full: weights such as 0.33 do not add up to 1."""
-
 _BOTH = re.compile(r"\W*(yes|no)\W*(or\b|and\b|/)\W*(yes|no)\b", re.I)
 _ANSWER = re.compile(r"\W*(yes|no|true|false)\b", re.I)
+_TASK: dict[str, Any] = texts("task_id", "discipline", "sub_task", "kind", "text", "image_path", "editing_path", "gt") | {
+    "questions": pl.List(pl.Struct({"id": pl.String, "question": pl.String, "score": pl.Float64})),
+    "n_questions": pl.Int64, "weight": pl.Float64, "status": pl.String,
+}  # fmt: skip
+_SAMPLE: dict[str, Any] = texts("model", "task_id", "discipline", "sub_task", "kind") | dict.fromkeys(
+    PARTS, pl.Float64
+)
+_SAMPLE |= texts(*(f"{name}_status" for name in PARTS)) | {"stored": pl.Float64, "full": pl.Boolean}
+Record = Mapping[str, Any]
+Problem = tuple[str, str, str, str]
 
 
 class Scores(NamedTuple):
@@ -64,12 +71,8 @@ def discipline_of(task_id: str) -> str:
     return DISCIPLINES.get(word.lower(), word)
 
 
-def _json(path: Path) -> Any:
-    return json_value(read_file(path), path.name)
-
-
 def load_tasks(path: str | Path) -> pl.DataFrame:
-    """Read a task list or a model's result file (a JSON list).
+    """Read a task list or a model's result file (a JSON list of objects with a task id each).
 
     Returns
     -------
@@ -78,59 +81,39 @@ def load_tasks(path: str | Path) -> pl.DataFrame:
         | style | none), `text`, `image_path`, `editing_path` (null in the bare task list), `gt`,
         `questions` (list of structs id, question, score), `n_questions`, `weight` (sum of the scores),
         `status`: ok, or what is wrong with the record.
-
-    Raises
-    ------
-    SchemaError
-        If the file is no JSON list of objects, a record has no task id, or an id occurs twice.
     """
-    import polars as pl
-
     path = Path(path)
-    data = _json(path)
-    if not isinstance(data, list) or not all(isinstance(r, dict) for r in data):
-        raise SchemaError(f"{path.name}: not a list of tasks", got=type(data).__name__)
-    rows, seen = [], set()
-    for place, record in enumerate(data):
+    rows: dict[str, dict[str, Any]] = {}
+    for place, record in enumerate(read_list(path, "tasks")):
         task = record.get("task_id")
         if not isinstance(task, str) or not task:
             raise SchemaError(f"{path.name}: record {place} has no task_id", got=task)
-        if task in seen:
+        if task in rows:
             raise SchemaError(f"{path.name}: task_id twice", got=task, remedy="keep one record a task")
-        seen.add(task)
-        rows.append(_task(record, task))
-    question = pl.List(pl.Struct({"id": pl.String, "question": pl.String, "score": pl.Float64}))
-    words = ("task_id", "discipline", "sub_task", "kind", "text", "image_path", "editing_path", "gt")
-    kinds: dict[str, Any] = dict.fromkeys(words, pl.String)
-    kinds |= {"questions": question, "n_questions": pl.Int64, "weight": pl.Float64, "status": pl.String}
-    return pl.DataFrame(rows, schema=kinds)
+        rows[task] = _task(record, task)
+    return pl.DataFrame(list(rows.values()), schema=_TASK)
 
 
-def _task(record: Mapping[str, Any], task: str) -> dict[str, Any]:
+def _task(record: Record, task: str) -> dict[str, Any]:
     faults = []
     kind = str(record.get("consistency", "")).strip().lower()
     if kind not in CONSISTENCY:
         faults.append(f"consistency {record.get('consistency')!r}")
-    listed = record.get("questions")
-    questions, weights = [], []
-    for k, q in enumerate(listed if isinstance(listed, list) else []):
+    given = record.get("questions")
+    questions: list[dict[str, Any]] = []
+    for k, q in enumerate(given if isinstance(given, list) else [], 1):
         q = q if isinstance(q, dict) else {}
-        weight = as_score(q.get("score"), 0, 1)
-        words = str(q.get("question") or "")
+        weight, words = as_score(q.get("score"), 0, 1), str(q.get("question") or "")
         if weight is None or not words:
-            faults.append(f"question {k + 1}")
-        weights.append(weight)
-        questions.append({"id": str(q.get("id") or f"Q{k + 1}"), "question": words, "score": weight})
-    total = sum(w for w in weights if w is not None)
+            faults.append(f"question {k}")
+        questions.append({"id": str(q.get("id") or f"Q{k}"), "question": words, "score": weight})
+    total = sum(q["score"] or 0.0 for q in questions)
     if not questions:
         faults.append("no questions")
     elif abs(total - 1) > 0.02:
         faults.append(f"weights add up to {total:.3g}")
-
-    def word(name: str) -> str | None:
-        return None if record.get(name) is None else str(record[name])
-
-    shown = {k: word(k) for k in ("sub_task", "text", "image_path", "editing_path", "gt")}
+    kept = ("sub_task", "text", "image_path", "editing_path", "gt")
+    shown = {k: None if record.get(k) is None else str(record[k]) for k in kept}
     return {
         "task_id": task, "discipline": discipline_of(task), "kind": kind if kind in CONSISTENCY else None, **shown,
         "questions": questions, "n_questions": len(questions), "weight": total,
@@ -145,7 +128,8 @@ def load_scores(folder: str | Path, tasks: pl.DataFrame | None = None, *, model:
     ----------
     folder : path
         Folder of the model. Each of the three parts is a file `*_eval_*.json` (`*_consis_*`,
-        `*_read_*`), or a folder of that name with one file a task.
+        `*_read_*`), or a folder of that name with one file a task; a part that is absent or there several times
+        is an error.
     tasks : polars.DataFrame, optional
         Result of `load_tasks`. With it, tasks that no file names are there as missing, the kind of
         consistency and the weights of the points are those of the task list. Without it, the tasks are
@@ -153,110 +137,85 @@ def load_scores(folder: str | Path, tasks: pl.DataFrame | None = None, *, model:
     model : str, optional
         Name in the result; the folder's name by default.
 
-    Raises
-    ------
-    SchemaError
-        If one of the three parts is absent or there several times.
-
     Notes
     -----
     Reasoning is recomputed from the answers: sum of the weights of the points answered yes. Where
     answers are missing or cannot be read as yes or no, it is missing, while the public scorer counts
     such points as not met; `stored` keeps the public value.
     """
-    import polars as pl
-
     folder = Path(folder)
-    problems: list[dict[str, str]] = []
+    problems: list[Problem] = []
     parts = {name: _records(folder, mark, problems) for name, mark in PARTS.items()}
+    named = dict.fromkeys(task for part in parts.values() for task in part)
     known = {r["task_id"]: r for r in tasks.iter_rows(named=True)} if tasks is not None else {}
-    order = list(known) or list(dict.fromkeys(t for p in parts.values() for t in p))
     if tasks is not None:
-        extra = sorted({t for p in parts.values() for t in p} - set(known))
-        problems += [_problem("", t, "not in the task list", "") for t in extra]
+        problems += [("", task, "not in the task list", "") for task in sorted(named.keys() - known)]
     rows = []
-    for task in order:
+    for task in known or named:
         spec = known.get(task)
-        row = {"model": model or folder.name, "task_id": task, "discipline": discipline_of(task)}
-        row |= {"sub_task": spec["sub_task"] if spec else None, "kind": spec["kind"] if spec else None}
-        row |= _reasoning(parts["reasoning"].get(task), spec, task, problems)
+        told, found = _reasoning(parts["reasoning"].get(task, []), spec)
+        problems += [("reasoning", task, *problem) for problem in found]
+        row = {"model": model or folder.name, "task_id": task, "discipline": discipline_of(task)} | told
+        row |= {"sub_task": spec["sub_task"], "kind": spec["kind"]} if spec else {}
         for name in ("consistency", "readability"):
-            score, status = _score(parts[name].get(task), name, spec)
+            records = parts[name].get(task, [])
+            score, status = _score(records, name, spec["kind"] if spec else None)
             if status not in ("ok", "none"):
-                got = (
-                    "" if status == "missing" else str((parts[name].get(task) or [{}])[0].get("Final Score"))
-                )
-                problems.append(_problem(name, task, status, got))
+                got = "" if status == "missing" else str((records or [{}])[0].get("Final Score"))[:200]
+                problems.append((name, task, status, got))
             row |= {name: score, f"{name}_status": status}
         rows.append(row)
-    kinds: dict[str, Any] = dict.fromkeys(("model", "task_id", "discipline", "sub_task", "kind"), pl.String)
-    kinds |= {"reasoning": pl.Float64, "consistency": pl.Float64, "readability": pl.Float64}
-    kinds |= {f"{n}_status": pl.String for n in PARTS} | {"stored": pl.Float64, "full": pl.Boolean}
-    words = dict.fromkeys(("file", "task_id", "kind", "got"), pl.String)
-    return Scores(pl.DataFrame(rows, schema=kinds), pl.DataFrame(problems, schema=words))
+    return Scores(pl.DataFrame(rows, schema=_SAMPLE), listed(problems, "file", "task_id", "kind", "got"))
 
 
-def _problem(file: str, task: str, kind: str, got: str) -> dict[str, str]:
-    return {"file": file, "task_id": task, "kind": kind, "got": got[:200]}
-
-
-def _records(folder: Path, mark: str, problems: list[dict[str, str]]) -> dict[str, list[dict[str, Any]]]:
+def _records(folder: Path, mark: str, problems: list[Problem]) -> dict[str, list[Record]]:
     """Return the records of one part by task; a merged file wins over the folder it was merged from.
 
-    What the folder alone holds, or holds with other content, is listed as a problem: the merged file is
-    older.
+    What the folder alone holds, or holds with other content, is listed: the merged file is older.
     """
     files = sorted(folder.glob(f"*{mark}*.json"))
     folders = sorted(p for p in folder.glob(f"*{mark}*") if p.is_dir())
     if len(files) > 1 or (not files and len(folders) != 1):
         raise SchemaError(
-            f"{folder.name}: scores named *{mark}*.json",
-            got=[p.name for p in (*files, *folders)] or "no such file",
+            f"{folder.name}: scores named *{mark}*.json", got=[p.name for p in (*files, *folders)] or "no such file",
             allowed="one file, or one folder with a file a task",
-        )
-    found: list[Any] = _json(files[0]) if files else [_json(p) for p in sorted(folders[0].glob("*.json"))]
+        )  # fmt: skip
+    singles = {p.name: read_json(p) for p in sorted(folders[0].glob("*.json"))} if len(folders) == 1 else {}
+    found = read_json(files[0]) if files else list(singles.values())
     if not isinstance(found, list):
         raise SchemaError(f"{files[0].name}: not a list of scores", got=type(found).__name__)
-    if files and len(folders) == 1:
-        merged: dict[str | None, list[Any]] = {}
-        for record in found:
-            if isinstance(record, dict):
-                merged.setdefault(_task_of(record), []).append(record)
-        for path in sorted(folders[0].glob("*.json")):
-            single = _json(path)
-            task = _task_of(single) if isinstance(single, dict) else None
-            if task is not None and single not in merged.get(task, []):
-                kind = "in the folder, not in the merged file"
-                kind = "another record in the folder than in the merged file" if task in merged else kind
-                problems.append(_problem(files[0].name, task, kind, path.name))
-    out: dict[str, list[dict[str, Any]]] = {}
+    out: dict[str, list[Record]] = {}
     for record in found:
-        task = _task_of(record) if isinstance(record, dict) else None
-        if task is None:
-            problems.append(_problem(mark.strip("_"), "", "record without task", str(record)))
-        else:
+        if task := _task_of(record):
             out.setdefault(task, []).append(record)
+    for name, single in singles.items() if files else ():
+        task = _task_of(single)
+        if task and single not in out.get(task, []):
+            other = "another record in the folder than in the merged file"
+            kind = other if task in out else "in the folder, not in the merged file"
+            problems.append((files[0].name, task, kind, name))
+    lost = [record for record in found if not _task_of(record)]
+    problems += [(mark.strip("_"), "", "record without task", str(record)[:200]) for record in lost]
     return out
 
 
-def _task_of(record: Mapping[str, Any]) -> str | None:
+def _task_of(record: Any) -> str | None:
     """Return the task of a record; reasoning records carry it in each answer."""
+    if not isinstance(record, dict):
+        return None
     answers = record.get("vqa")
     inner = answers[0] if isinstance(answers, list) and answers and isinstance(answers[0], dict) else {}
     task = record.get("task_id") or inner.get("id")
     return task if isinstance(task, str) and task else None
 
 
-def _same(records: Sequence[Any]) -> bool:
-    return all(r == records[0] for r in records)
+def _same(values: Sequence[Any]) -> bool:
+    return all(v == values[0] for v in values)
 
 
-def _score(
-    records: list[dict[str, Any]] | None, name: str, spec: dict[str, Any] | None
-) -> tuple[float | None, str]:
+def _score(records: Sequence[Record], name: str, kind: str | None) -> tuple[float | None, str]:
     """Read one score of 0, 1 or 2; `none` counts only where no consistency is asked for."""
-    free = name == "consistency" and spec is not None and spec["kind"] == "none"
-    if free:
+    if name == "consistency" and kind == "none":
         return None, "none"
     if not records:
         return None, "missing"
@@ -264,15 +223,14 @@ def _score(
     if not _same(values):
         return None, "conflict"
     if isinstance(values[0], str) and values[0].strip().lower() == "none":
-        asked = name != "consistency" or (spec is not None and spec["kind"] is not None)
-        return None, "failed" if asked else "none"
+        return None, "failed" if name != "consistency" or kind is not None else "none"
     number = as_score(values[0], float("-inf"), float("inf"))
     if number is None:
         return None, "failed"
     return (number, "ok") if number in (0, 1, 2) else (None, "out_of_range")
 
 
-def _yes(answer: Any) -> bool | None:
+def yes_or_no(answer: Any) -> bool | None:
     """Read yes or no, also with words behind it; "yes or no" gives None."""
     plain = as_bool(answer)
     if plain is not None or not isinstance(answer, str) or _BOTH.match(answer):
@@ -281,7 +239,7 @@ def _yes(answer: Any) -> bool | None:
     return as_bool(head.group(1)) if head else None
 
 
-def _weights(answers: Sequence[Mapping[str, Any]], spec: Mapping[str, Any] | None) -> list[float | None]:
+def _weights(answers: Sequence[Record], spec: Record | None) -> list[float | None]:
     """Return the weight of each answer: of the point it repeats, else of the point in its place."""
     if spec is None:
         return [as_score(a.get("score"), 0, 1) for a in answers]
@@ -293,32 +251,25 @@ def _weights(answers: Sequence[Mapping[str, Any]], spec: Mapping[str, Any] | Non
 
 
 def _reasoning(
-    records: list[dict[str, Any]] | None,
-    spec: dict[str, Any] | None,
-    task: str,
-    problems: list[dict[str, str]],
-) -> dict[str, Any]:
-    blank: dict[str, Any] = {"reasoning": None, "full": None, "stored": None}
+    records: Sequence[Record], spec: Record | None
+) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """Return the reasoning columns of a sample, and its problems (kind, got)."""
     if not records:
-        problems.append(_problem("reasoning", task, "missing", ""))
-        return blank | {"reasoning_status": "missing"}
+        return {"reasoning_status": "missing"}, [("missing", "")]
     if not _same(records):
-        problems.append(_problem("reasoning", task, "conflict", f"{len(records)} records"))
-        return blank | {"reasoning_status": "conflict"}
+        return {"reasoning_status": "conflict"}, [("conflict", f"{len(records)} records")]
     stored = as_score(records[0].get("score"), 0, 1.02)
     answers = [a for a in records[0].get("vqa") or [] if isinstance(a, dict)]
     if not answers and stored is not None:
-        return {"reasoning": stored, "full": stored > FULL, "stored": stored, "reasoning_status": "ok"}
+        return {"reasoning": stored, "full": stored > FULL, "stored": stored, "reasoning_status": "ok"}, []
     weights = _weights(answers, spec)
-    marks = [_yes(a.get("answer")) for a in answers]
+    marks = [yes_or_no(a.get("answer")) for a in answers]
     whole = len(weights) == len(marks) and None not in weights and None not in marks
     if not whole or abs(sum(w or 0.0 for w in weights) - 1) > 0.02:
         read = sum(m is not None for m in marks)
-        problems.append(
-            _problem("reasoning", task, "incomplete", f"{read} of {len(weights)} points answered")
-        )
-        return blank | {"stored": stored, "reasoning_status": "incomplete"}
+        told = f"{read} of {len(weights)} points answered"
+        return {"stored": stored, "reasoning_status": "incomplete"}, [("incomplete", told)]
     score = sum(w for w, m in zip(weights, marks, strict=True) if w is not None and m)
-    if stored is None or abs(stored - score) > 0.005:
-        problems.append(_problem("reasoning", task, "stored score differs", f"{stored} stored, {score:.4g}"))
-    return {"reasoning": score, "full": all(marks), "stored": stored, "reasoning_status": "ok"}
+    off = stored is None or abs(stored - score) > 0.005
+    problems = [("stored score differs", f"{stored} stored, {score:.4g}")] if off else []
+    return {"reasoning": score, "full": all(marks), "stored": stored, "reasoning_status": "ok"}, problems

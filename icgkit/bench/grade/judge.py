@@ -7,23 +7,19 @@ more (`icgkit.judge.ask`) and stays missing after that.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from icgkit.calls.cache import Cache
-from icgkit.calls.limits import Limits
-from icgkit.calls.request import Request, request_key
-from icgkit.cases.images import prepare
+import polars as pl
+
+from icgkit.bench.asking import Asking, Told, question
+from icgkit.bench.common import texts
+from icgkit.calls.request import request_key
 from icgkit.errors import SchemaError
-from icgkit.files import inside
-from icgkit.judge.ask import Question, Verdict, ask
-from icgkit.prompts.conditions import Condition, Message, fill, judge_prompts
+from icgkit.files import inside, write_whole
+from icgkit.judge.ask import Question, Verdict
 from icgkit.prompts.replies import read_score, read_verdicts
-
-if TYPE_CHECKING:
-    import polars as pl
 
 PARAMS: dict[str, Any] = {"temperature": 0, "max_tokens": 2048}
 SHOWN = {
@@ -38,7 +34,9 @@ FILES = {"reasoning": "eval_1", "consistency": "consis_4", "readability": "read_
 """Dimension to the ending that the public scorer expects."""
 
 
-class _Job(NamedTuple):
+class Job(NamedTuple):
+    """One question: a task, the dimension, the template."""
+
     task: dict[str, Any]
     part: str
     template: str
@@ -57,120 +55,70 @@ class Judged(NamedTuple):
     calls: pl.DataFrame
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """How a judge of edited pictures is asked.
-
-    Parameters
-    ----------
-    root : path
-        Folder that the paths of the pictures are relative to.
-    cache : Cache
-        Where the calls are recorded, or replayed from.
-    params : mapping, optional
-        Of the calls; temperature 0 and 2,048 tokens if not given.
-    show_reference : bool
-        Whether consistency is judged with the reference picture, too. The public judge does not see it;
-        `offline/pixels` needs it to know what had to change.
-    templates : path, optional
-        Folder with own templates in `judges/`.
-    """
-
-    root: str | Path
-    cache: Cache
-    dataset: str = "grade"
-    params: Mapping[str, Any] | None = None
-    show_reference: bool = False
-    templates: str | Path | None = None
-    limits: Limits | None = None
-    progress: bool = True
-
-
 def judge_samples(tasks: pl.DataFrame, judge: str, **options: Any) -> Judged:
     """Judge the edited pictures of a result file.
 
     Parameters
     ----------
     tasks : polars.DataFrame
-        Result of `load_tasks` for a model's result file (with `editing_path`).
+        Result of `load_tasks` for a model's result file (with `editing_path`), whole records only.
     judge : str
         Model as named to litellm; `offline/pixels` compares pixels with the reference.
     **options
         The fields of `Asking`; `root` and `cache` are required.
-
-    Raises
-    ------
-    SchemaError
-        If a task is not usable (its `status`) or has no edited picture.
-    ImageError
-        If a picture is missing.
-    CacheMiss
-        In replay mode, for a call that is not recorded.
     """
-    import polars as pl
-
     how = Asking(**options)
+    if how.root is None:
+        raise SchemaError("no folder of the pictures", remedy="give root=")
     jobs = []
     for task in tasks.iter_rows(named=True):
         if task["status"] != "ok" or not task["editing_path"]:
+            got = task["status"] if task["status"] != "ok" else "no editing_path"
             raise SchemaError(
-                f"task {task['task_id']}",
-                got=task["status"] if task["status"] != "ok" else "no editing_path",
-                remedy="judge a result file with whole records only",
+                f"task {task['task_id']}", got=got, remedy="judge a result file with whole records only"
             )
-        jobs.append(_Job(task, "reasoning", "grade_reasoning"))
+        jobs.append(Job(task, "reasoning", "grade_reasoning"))
         if task["kind"] != "none":
-            jobs.append(_Job(task, "consistency", f"grade_{task['kind']}"))
-        jobs.append(_Job(task, "readability", "grade_readability"))
-    asked = [_question(job, judge, how) for job in jobs]
-    ask(asked, cache=how.cache, limits=how.limits, progress=how.progress)
-    answers = [question.verdicts["answer"]["value"] for question in asked]
+            jobs.append(Job(task, "consistency", f"grade_{task['kind']}"))
+        jobs.append(Job(task, "readability", "grade_readability"))
+    asked = [_question(job, judge, how, Path(how.root)) for job in jobs]
+    how.ask(asked)
     calls = [
         {
-            "task_id": job.task["task_id"], "part": job.part, "status": question.verdicts["answer"]["status"],
-            "key": question.record.key if question.record else request_key(question.request()),
-            "latency": question.record.latency if question.record else None,
+            "task_id": job.task["task_id"], "part": job.part, "status": one.verdicts["answer"]["status"],
+            "key": one.record.key if one.record else request_key(one.request()),
+            "latency": one.record.latency if one.record else None,
         }
-        for job, question in zip(jobs, asked, strict=True)
+        for job, one in zip(jobs, asked, strict=True)
     ]  # fmt: skip
-    kinds: dict[str, Any] = dict.fromkeys(("task_id", "part", "status", "key"), pl.String)
-    return Judged(_records(jobs, answers), pl.DataFrame(calls, schema=kinds | {"latency": pl.Float64}))
+    kinds = texts("task_id", "part", "status", "key") | {"latency": pl.Float64}
+    answers = [one.verdicts["answer"]["value"] for one in asked]
+    return Judged(public_records(jobs, answers), pl.DataFrame(calls, schema=kinds))
 
 
-def _question(job: _Job, judge: str, how: Asking) -> Question:
-    template = judge_prompts(how.templates)[job.template]
-
-    def build(ids: Sequence[str], sample: int) -> Request:
-        tags = {
-            "kind": "judge", "dataset": how.dataset, "case_id": job.task["task_id"], "condition": template.id,
-            "stage": template.id, "subject": job.task["editing_path"], "template_sha256": template.sha256,
-        }  # fmt: skip
-        messages = _messages(job, template, Path(how.root), how.show_reference)
-        return Request(judge, messages, how.params or PARAMS, sample, tags)
-
-    def read(reply: str | None, ids: Sequence[str]) -> dict[str, Verdict]:
-        value, status = _read(job, reply)
-        return {"answer": {"value": value, "status": status}}
-
-    return Question(("answer",), build, read, {"value": None})
-
-
-def _messages(job: _Job, template: Condition, root: Path, show_reference: bool) -> list[Message]:
-    listed = [{"id": q["id"], "point": q["question"]} for q in job.task["questions"]]
+def _question(job: Job, judge: str, how: Asking, root: Path) -> Question:
+    task = job.task
+    listed = [{"id": q["id"], "point": q["question"]} for q in task["questions"]]
     lines = ",\n".join(json.dumps(q, ensure_ascii=False) for q in listed)
-    inputs = {"instruction": job.task["text"], "points": f"[\n{lines}\n]"}
-    shown = SHOWN[job.template]
-    if show_reference and job.part == "consistency":
-        shown = (*shown, "gt")
-    content: list[dict[str, Any]] = []
-    for name in shown:
-        url = prepare(inside(root, job.task[name])).data_url
-        content += [{"type": "text", "text": NAMES[name]}, {"type": "image_url", "image_url": {"url": url}}]
-    content.append({"type": "text", "text": fill(template.body, inputs, f"judge {template.id}")})
-    return [{"role": "system", "content": template.system}, {"role": "user", "content": content}]
+    shown = SHOWN[job.template] + (("gt",) if how.show_reference and job.part == "consistency" else ())
+    tags = {
+        "dataset": how.dataset or "grade", "case_id": task["task_id"], "condition": job.template, "stage": job.template,
+        "subject": task["editing_path"],
+    }  # fmt: skip
+
+    def pictures() -> list[tuple[str, Path]]:
+        return [(NAMES[name], inside(root, task[name])) for name in shown]
+
+    def read(reply: str | None) -> Verdict:
+        value, status = read_answer(job, reply)
+        return {"value": value, "status": status}
+
+    told = Told(pictures, {"instruction": task["text"], "points": f"[\n{lines}\n]"}, tags)
+    template, params = how.template(job.template), how.params or PARAMS
+    return question(judge, template, told, read, params=params, blank={"value": None})
 
 
-def _read(job: _Job, text: str | None) -> tuple[Any, str]:
+def read_answer(job: Job, text: str | None) -> tuple[Any, str]:
     """Return the answer (marks of the points, or a score) and how reading went."""
     if job.part == "reasoning":
         ids = [q["id"] for q in job.task["questions"]]
@@ -182,49 +130,40 @@ def _read(job: _Job, text: str | None) -> tuple[Any, str]:
     return (int(read.value) if whole else None), "ok" if whole else read.status.replace("ok", "out_of_range")
 
 
-def _records(jobs: list[_Job], answers: list[Any]) -> dict[str, list[dict[str, Any]]]:
+def public_records(jobs: Sequence[Job], answers: Sequence[Any]) -> dict[str, list[dict[str, Any]]]:
+    """Return answers as the records of the public score files."""
     out: dict[str, list[dict[str, Any]]] = {part: [] for part in FILES}
     for job, answer in zip(jobs, answers, strict=True):
         task = job.task["task_id"]
-        if job.part == "reasoning" and answer is not None:
+        if job.part == "reasoning" and job.task["kind"] == "none":
+            out["consistency"].append({"Final Score": "none", "task_id": task})
+        if job.part == "reasoning":
+            known = [
+                (q, answer[q["id"]]) for q in job.task["questions"] if answer and answer[q["id"]] is not None
+            ]
             vqa = [
-                {
-                    "question": q["question"],
-                    "answer": "Yes" if answer[q["id"]] else "No",
-                    "id": task,
-                    "score": q["score"],
-                }
-                for q in job.task["questions"]
-                if answer[q["id"]] is not None
+                {"question": q["question"], "answer": "Yes" if met else "No", "id": task, "score": q["score"]}
+                for q, met in known
             ]
             if vqa:
-                score = sum(v["score"] for v in vqa if v["answer"] == "Yes")
-                out["reasoning"].append({"vqa": vqa, "score": round(score, 6)})
-        elif job.part == "readability" or (job.part == "consistency" and answer is not None):
+                out["reasoning"].append(
+                    {"vqa": vqa, "score": round(sum(q["score"] for q, met in known if met), 6)}
+                )
+        elif job.part == "readability" or answer is not None:
             out[job.part].append(
                 {"Final Score": "bad response" if answer is None else answer, "task_id": task}
             )
-        if job.part == "reasoning" and job.task["kind"] == "none":
-            out["consistency"].append({"Final Score": "none", "task_id": task})
     return out
 
 
 def write_scores(judged: Judged, folder: str | Path, *, name: str = "judge") -> list[Path]:
-    """Write the three score files in the public form; `load_scores` reads them.
+    """Write the three score files in the public form, where `load_scores` reads them.
 
-    Parameters
-    ----------
-    folder : path
-        The model's folder; made if it is not there.
-    name : str
-        What the files begin with; the public summing script looks for `gemini_flash`.
+    What the files begin with is `name`; the public summing script looks for `gemini_flash`.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for part, ending in FILES.items():
-        path = folder / f"{name}_{ending}.json"
-        text = json.dumps(judged.records[part], indent=1, ensure_ascii=False)
-        path.write_text(text + "\n", encoding="utf-8", newline="\n")
-        paths.append(path)
+    paths = [folder / f"{name}_{ending}.json" for ending in FILES.values()]
+    for part, path in zip(FILES, paths, strict=True):
+        write_whole(path, (json.dumps(judged.records[part], indent=1, ensure_ascii=False) + "\n").encode())
     return paths

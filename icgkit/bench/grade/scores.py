@@ -1,18 +1,18 @@
-"""GRADE's scores: per sample, per set in both published forms, strict accuracy."""
+"""GRADE's scores by the public rules: per sample, per set in both published forms; instructions and judges compared."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from icgkit.bench.grade.files import FULL, load_scores, load_tasks
-from icgkit.errors import SchemaError
+import polars as pl
+
+from icgkit.bench.common import paired_means, with_whole
+from icgkit.bench.grade.files import FULL, PARTS, load_scores, load_tasks
+from icgkit.errors import SchemaError, UnknownName
+from icgkit.metrics import Contrast, mcnemar, permutation, recall
 from icgkit.metrics.intervals import Bootstrap
 from icgkit.metrics.mean import mean
-
-if TYPE_CHECKING:
-    import polars as pl
 
 WEIGHTS = {"reasoning": 0.6, "consistency": 0.3, "readability": 0.1}
 """Weights of the relaxed score."""
@@ -28,21 +28,11 @@ MEASURES = (
     "strict_public",
 )
 """What `set_scores` computes, all in percent."""
+_PERCENT = {"reasoning": 100, "consistency": 50, "readability": 50}
 
 
 def add_scores(samples: pl.DataFrame) -> pl.DataFrame:
-    """Add the score of each sample: `relaxed` (percent) and `strict`.
-
-    Parameters
-    ----------
-    samples : polars.DataFrame
-        As in `Scores.samples`; needed are `reasoning`, `consistency`, `readability`,
-        `consistency_status`; `full` if it is there.
-
-    Returns
-    -------
-    polars.DataFrame
-        With `relaxed` and `strict`; both are null where a dimension that the sample has is missing.
+    """Add the score of each sample: `relaxed` (percent) and `strict`; null where a dimension that it has is missing.
 
     Notes
     -----
@@ -58,8 +48,6 @@ def add_scores(samples: pl.DataFrame) -> pl.DataFrame:
     >>> add_scores(rows).select("relaxed", "strict").rows()
     [(65.0, False), (100.0, True)]
     """
-    import polars as pl
-
     need = [*WEIGHTS, "consistency_status"]
     if absent := [c for c in need if c not in samples.columns]:
         raise SchemaError(f"samples: missing column {', '.join(absent)}", got=samples.columns, allowed=need)
@@ -68,25 +56,26 @@ def add_scores(samples: pl.DataFrame) -> pl.DataFrame:
     full = r > FULL
     if "full" in samples.columns:
         full = full | pl.col("full").fill_null(False)
-    plain = 100 * (
-        WEIGHTS["reasoning"] * r + WEIGHTS["consistency"] * c / 2 + WEIGHTS["readability"] * low / 2
-    )
-    other = 100 * (WITHOUT["reasoning"] * r + WITHOUT["readability"] * low / 2)
+    plain = WEIGHTS["reasoning"] * r + WEIGHTS["consistency"] * c / 2 + WEIGHTS["readability"] * low / 2
+    other = WITHOUT["reasoning"] * r + WITHOUT["readability"] * low / 2
     whole = r.is_not_null() & low.is_not_null() & (free | c.is_not_null())
     return samples.with_columns(
-        relaxed=pl.when(free).then(other).otherwise(plain),
+        relaxed=pl.when(free).then(100 * other).otherwise(100 * plain),
         strict=pl.when(whole).then(full & (free | (c == 2)).fill_null(False) & (low == 2)),
     )
 
 
+def _in_percent(samples: pl.DataFrame) -> pl.DataFrame:
+    scaled = [pl.col(name) * scale for name, scale in _PERCENT.items()]
+    return add_scores(samples).with_columns(
+        scaled, relaxed_sample=pl.col("relaxed"), case_id=pl.col("task_id")
+    )
+
+
 def set_scores(
-    samples: pl.DataFrame,
-    *,
-    by: str | Sequence[str] = ("model",),
-    level: float = 0.95,
-    n_resamples: int = 2000,
+    samples: pl.DataFrame, *, by: str | Sequence[str] = ("model",), level: float = 0.95, n_resamples: int = 2000,
     seed: int = 42,
-) -> pl.DataFrame:
+) -> pl.DataFrame:  # fmt: skip
     """Compute the set scores in percent, with bootstrap intervals over tasks.
 
     Parameters
@@ -111,50 +100,37 @@ def set_scores(
     discipline). `relaxed_sample`: the mean of the scores of the samples, where a sample without C has
     the weights 0.8 and 0.2 (its file of full results). They differ as soon as a sample has no C.
     """
-    import polars as pl
-
     by = [by] if isinstance(by, str) else list(by)
-    rows = add_scores(samples).with_columns(
-        pl.col("reasoning") * 100, pl.col("consistency") * 50, pl.col("readability") * 50,
-        relaxed_sample=pl.col("relaxed"),
-    )  # fmt: skip
-    values = ["reasoning", "consistency", "readability", "relaxed_sample"]
+    rows = _in_percent(samples).drop("case_id")
     ci = Bootstrap(n_resamples, seed, "task_id", level)
     pooled = rows if "model" in by or "model" not in rows.columns else rows.drop("model")
-    got = mean(pooled, values, by=by, combine={"relaxed_set": WEIGHTS}, ci=ci)
+    got = mean(pooled, [*_PERCENT, "relaxed_sample"], by=by, combine={"relaxed_set": WEIGHTS}, ci=ci)
     strict = strict_accuracy(samples, by=by, level=level, n_resamples=n_resamples, seed=seed)
     strict = strict.with_columns(pl.col("estimate", "low", "high", "public") * 100, measure=pl.lit("strict"))
+    nothing = pl.lit(None, pl.Float64)
     public = strict.with_columns(
-        estimate=pl.col("public"), low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64),
-        measure=pl.lit("strict_public"), method=pl.lit("as the public scorer counts; no interval"),
+        estimate=pl.col("public"), low=nothing, high=nothing, measure=pl.lit("strict_public"),
+        method=pl.lit("as the public scorer counts; no interval"),
     )  # fmt: skip
     got = pl.concat([got, strict.select(got.columns), public.select(got.columns)])
-    free = rows.group_by(by).agg(_free=(pl.col("consistency_status") == "none").sum().cast(pl.Int64))
-    whole = rows.group_by(by).agg(_whole=pl.col("relaxed").is_not_null().sum().cast(pl.Int64))
-    got = got.join(free, on=by, how="left", nulls_equal=True).join(whole, on=by, how="left", nulls_equal=True)
-    asked = pl.when(pl.col("measure") == "consistency").then(pl.col("_free")).otherwise(0)
+    counted = rows.group_by(by).agg(
+        _free=(pl.col("consistency_status") == "none").sum().cast(pl.Int64), _whole=pl.col("relaxed").count().cast(pl.Int64)
+    )  # fmt: skip
+    got = got.join(counted, on=by, how="left", nulls_equal=True)
+    known = pl.when(pl.col("measure") == "relaxed_set").then("_whole").otherwise("n_scored")
     got = got.with_columns(
-        n_not_asked=asked,
-        n_scored=pl.when(pl.col("estimate").is_null())
-        .then(0)
-        .when(pl.col("measure") == "relaxed_set")
-        .then("_whole")
-        .otherwise("n_scored"),
+        n_not_asked=pl.when(pl.col("measure") == "consistency").then("_free").otherwise(0),
+        n_scored=pl.when(pl.col("estimate").is_null()).then(0).otherwise(known),
     ).with_columns(n_missing=pl.col("n_total") - pl.col("n_scored") - pl.col("n_not_asked"))
     order = pl.col("measure").replace_strict({m: i for i, m in enumerate(MEASURES)})
-    tail = ["measure", "estimate", "low", "high", "n_scored", "n_total", "n_missing", "n_not_asked", "method",
-            "status"]  # fmt: skip
-    return got.sort([*by, order], nulls_last=True).select(*by, *tail)
+    tail = ["estimate", "low", "high", "n_scored", "n_total", "n_missing", "n_not_asked", "method", "status"]
+    return got.sort([*by, order], nulls_last=True).select(*by, "measure", *tail)
 
 
 def strict_accuracy(
-    samples: pl.DataFrame,
-    *,
-    by: str | Sequence[str] = ("model",),
-    level: float = 0.95,
-    n_resamples: int = 2000,
+    samples: pl.DataFrame, *, by: str | Sequence[str] = ("model",), level: float = 0.95, n_resamples: int = 2000,
     seed: int = 42,
-) -> pl.DataFrame:
+) -> pl.DataFrame:  # fmt: skip
     """Compute strict accuracy as a share, and the public scorer's own figure beside it.
 
     Returns
@@ -165,10 +141,6 @@ def strict_accuracy(
         reasoning record, so that a sample without a readability score has failed; and R has to be above
         0.99, so that three points of weight 0.33, all met, have failed, too.
     """
-    import polars as pl
-
-    from icgkit.metrics import recall
-
     by = [by] if isinstance(by, str) else list(by)
     rows = add_scores(samples).with_columns(case_id=pl.col("task_id"))
     got = recall(
@@ -184,23 +156,99 @@ def strict_accuracy(
 
 
 def score(folder: str | Path, data: str | Path | None = None) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Score the three files of a model, overall and by discipline.
+    """Score the three files of a model: `set_scores` by model and discipline ("all" first), and the problems.
 
-    Parameters
-    ----------
-    folder : path
-        The model's folder, see `load_scores`.
-    data : path, optional
-        The task list: tasks that no file names are then missing.
+    With `data`, the task list, tasks that no file names are missing.
+    """
+    got = load_scores(folder, load_tasks(data) if data is not None else None)
+    table = with_whole(got.samples, "discipline", lambda rows: set_scores(rows, by=["model", "discipline"]))
+    return table, got.problems
+
+
+def compare_instructions(
+    samples: pl.DataFrame, *, reference: str = "implicit", target: str = "explicit", over: str = "instruction",
+    by: str | Sequence[str] = ("model",), level: float = 0.95, n_resamples: int = 2000, seed: int = 42,
+) -> pl.DataFrame:  # fmt: skip
+    """Compare two ways of instructing on the same tasks, pair by pair (`samples` with the column `over`).
 
     Returns
     -------
-    (polars.DataFrame, polars.DataFrame)
-        `set_scores` by model and discipline ("all" first), and the problems.
+    polars.DataFrame
+        The columns `by`, `measure` (reasoning, consistency, readability, relaxed_sample, strict),
+        `reference`, `target`, `mean_reference`, `mean_target`, `estimate` (target minus reference,
+        percentage points), `low`, `high`, `p_value` (exchange of the two sides of whole tasks; exact
+        McNemar for `strict`), `n_pairs`, `n_missing` (tasks with a side missing: left out), `status`.
     """
-    import polars as pl
+    by = [by] if isinstance(by, str) else list(by)
+    known = samples[over].unique().to_list() if over in samples.columns else []
+    for name in (reference, target):
+        if name not in known:
+            raise UnknownName.among(f"value of {over} in the samples", name, [str(k) for k in known])
+    rows, key = _in_percent(samples), [*by, "task_id"]
+    contrast = Contrast(over, reference, [target], on="case_id")
+    parts = []
+    for name in (*_PERCENT, "relaxed_sample", "strict"):
+        value = pl.col(name).cast(pl.Float64) * (100.0 if name == "strict" else 1.0)
+        one, two = (
+            rows.filter(pl.col(over) == side).select(*key, value.alias(column))
+            for side, column in ((reference, "mean_reference"), (target, "mean_target"))
+        )
+        both = one.join(two, on=key, how="full", coalesce=True, nulls_equal=True)
+        ci = Bootstrap(n_resamples, seed, "task_id", level)
+        out = paired_means(both, "mean_reference", "mean_target", by=by, ci=ci)
+        if name == "strict":
+            p = mcnemar(rows, contrast, by=by, value=name).select(*by, p_value="p_exact")
+        else:
+            p = permutation(rows, contrast, by=by, value=name, ci=Bootstrap(n_resamples, seed)).select(
+                *by, "p_value"
+            )
+        parts.append(
+            out.join(p, on=by, how="left", nulls_equal=True, maintain_order="left").with_columns(
+                measure=pl.lit(name)
+            )
+        )
+    told = {"reference": pl.lit(reference), "target": pl.lit(target)}
+    tail = ["measure", "reference", "target", "mean_reference", "mean_target", "estimate", "low", "high",
+            "p_value", "n_pairs", "n_missing", "status"]  # fmt: skip
+    return pl.concat(parts).with_columns(**told).select(*by, *tail).sort(by, maintain_order=True)
 
-    got = load_scores(folder, load_tasks(data) if data is not None else None)
-    key = ["model", "discipline"]
-    whole = set_scores(got.samples.with_columns(discipline=pl.lit("all")), by=key)
-    return pl.concat([whole, set_scores(got.samples, by=key)]), got.problems
+
+def judge_error(
+    judged: pl.DataFrame, experts: pl.DataFrame, *, on: Sequence[str] = ("task_id",)
+) -> pl.DataFrame:
+    """Compare a judge with the mean of the experts, dimension by dimension, on the scale 0 to 1.
+
+    Parameters
+    ----------
+    judged : polars.DataFrame
+        The columns `on`, optionally `judge`, and `reasoning` (0..1), `consistency`, `readability` (0..2).
+    experts : polars.DataFrame
+        The columns `on`, `expert` and the three dimensions on the same scales.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row a judge and dimension: `mae`, `sd` (of the signed errors), `sd_absolute` (of the
+        absolute errors), `bias` (judge minus experts), `n` (samples compared), `n_missing` (scored by
+        one side only), `n_experts` (fewest to most), `status`. Standard deviations divide by n - 1. The
+        published table says "STD" without saying of what; both readings are given.
+    """
+    if "judge" not in judged.columns:
+        judged = judged.with_columns(judge=pl.lit("judge"))
+    on, j, e = list(on), pl.col("_j"), pl.col("_e")
+    error, parts = j - e, []
+    for name in PARTS:
+        value = pl.col(name) / (1.0 if name == "reasoning" else 2.0)
+        means = experts.group_by(on).agg(_e=value.mean(), _k=pl.col(name).count())
+        both = judged.select(*on, "judge", _j=value).join(means, on=on, how="left", nulls_equal=True)
+        told = pl.col("_k").filter(error.is_not_null())
+        one = both.group_by("judge").agg(
+            pl.lit(name).alias("dimension"), mae=error.abs().mean(), sd=error.std(), sd_absolute=error.abs().std(),
+            bias=error.mean(), n=error.count().cast(pl.Int64),
+            n_missing=(j.is_null() ^ e.is_null()).sum().cast(pl.Int64),
+            n_experts=pl.format("{} to {}", told.min(), told.max()),
+        )  # fmt: skip
+        parts.append(one)
+    status = pl.when(pl.col("n") > 0).then(pl.lit("ok")).otherwise(pl.lit("nothing to compare"))
+    order = pl.col("dimension").replace_strict({n: i for i, n in enumerate(PARTS)})
+    return pl.concat(parts).with_columns(status=status).sort("judge", order)
