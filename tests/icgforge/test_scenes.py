@@ -1,0 +1,178 @@
+"""Documents in real Chromium: what differs is a node, and what breaks a rule is rejected."""
+
+from __future__ import annotations
+
+import io
+import random
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import icgkit as ig
+from icgforge.derive import Derived, Edit, contrast, derive, twin_of
+from icgforge.page import Browser, Document, browser, documents
+from icgforge.scenes import build, graph
+from icgforge.worlds import World, worlds
+
+pytest.importorskip("playwright", reason="drawing documents needs Playwright (extra forge)")
+if not (shutil.which("chromium") or shutil.which("chromium-browser")):
+    pytest.skip("drawing documents needs Chromium (apt-get install chromium)", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as page:
+        yield page
+
+
+@pytest.fixture
+def shop(monkeypatch: pytest.MonkeyPatch) -> World:
+    world = World("shop", labels={"p": "the price", "n": "the number"})
+    world.draw = lambda _: {"p": 5, "n": 3, "note": "today"}
+    world.derive("total", "product", lambda p, n: p * n, label="the total")
+    world.derive("dear", "classification", lambda total: total > 20, shown=lambda v: "DEAR" if v else "CHEAP")
+    world.edit("p", lambda v, _: v["p"] + 4)
+    world.cut("total", note="yesterday")
+    monkeypatch.setitem(worlds(), "shop", world)
+    return world
+
+
+PAGE = """<style>body{font:30px/40px Inter;background:#fff;color:#222}p{position:absolute;left:40px;margin:0;white-space:nowrap}</style>
+<p style="top:30px">Price {{ x("p") }}</p><p style="top:90px">Number {{ x("n") }}</p><p style="top:150px">{{ note }}: {{ x("total") }}</p>
+"""
+
+
+def doc(body: str = PAGE) -> Document:
+    edits = ({"target": "p", "place": "in the first line"},)
+    return Document(
+        "d", "shop", "menu", "en", (400, 300), ("Inter",), edits, {"total": "the sum in the third line"}, body
+    )
+
+
+def edit_of(document: Document) -> Edit:
+    facts = document.of.draw(random.Random(0))
+    return Edit(document, facts, "p", "p", 9, "in the first line")
+
+
+def test_what_follows_is_a_node_and_nothing_else(chromium: Browser, shop: World) -> None:
+    made = derive(chromium, edit_of(doc()))
+    assert made.rejected == []
+    assert [(n.fact, n.kind, n.was, n.now) for n in made.nodes] == [("total", "product", "15", "27")]
+    row = graph(made)[0]
+    assert (row["region"], row["subtype"], row["expected_update"]) == (
+        "the sum in the third line",
+        "semantic_numerical",
+        "“15” becomes “27”",
+    )
+    assert row["predicate"] == {"text": "27", "was": "15"}
+    x0, y0, x1, y1 = row["bbox"]
+    ink = (made.before[int(y0) : int(y1), int(x0) : int(x1)] < 247).any(2)
+    assert [side.any() for side in (ink[0], ink[-1], ink[:, 0], ink[:, -1])] == [True] * 4, (
+        "the box is that of the letters"
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ('<div style="position:absolute;left:300px;top:200px;width:{{ p }}px;height:20px;background:#444"></div>', "pixels differ"),
+        ('<p style="top:210px;font-size:11px">small print</p>', "small"),
+        ('<p style="top:155px">printed over it</p>', "overlap"),
+        ('<p style="top:210px;left:380px">over the edge</p>', "edge"),
+        ('<p style="top:210px;color:#ddd">{{ x("dear") }}</p>', "pale"),
+        ('<p style="top:210px">of {{ x("total", "again") }} pounds</p><p style="top:260px;color:#fff">{{ x("dear") }}</p>', "cannot be seen"),
+        ('{{ x("total", "wash", tag="div", style="position:absolute;z-index:-1;inset:0;padding:120px;color:transparent;background:" + ("#fff" if p < 9 else "#fec")) }}', "too large"),
+        ('<p style="top:210px">{% if p < 9 %}only now{% endif %}</p>', "a fixed text changes"),
+        ('<p style="top:210px;width:60px;overflow:hidden">{{ x("total", "cut", style="display:block;overflow:hidden;width:14px") }}</p>', "clipped"),
+    ],
+)  # fmt: skip
+def test_a_document_that_breaks_a_rule_is_rejected(
+    chromium: Browser, shop: World, more: str, why: str
+) -> None:
+    made = derive(chromium, edit_of(doc(PAGE + more)))
+    assert any(why in reason for reason in made.rejected), made.rejected
+
+
+def test_an_invariant_that_breaks_rejects_the_edit(chromium: Browser, shop: World) -> None:
+    shop.holds("cheap", lambda total: total < 20)
+    assert derive(chromium, edit_of(doc())).rejected == ["invariant: cheap"]
+
+
+def test_small_shifts_are_prevented_and_large_ones_are_nodes(chromium: Browser, shop: World) -> None:
+    line = '<p style="top:210px">all {{ x("total", "line") }} pounds</p>'
+    made = derive(chromium, edit_of(doc(PAGE + line)))
+    assert made.rejected == []
+    assert {n.kind for n in made.nodes} == {"product"}
+    wide = '<p style="top:210px">all {{ x("dear", style="letter-spacing:.3em") }} <span>fixed</span></p>'
+    made = derive(chromium, edit_of(doc(PAGE + wide)))
+    moved = [n for n in made.nodes if n.kind == "reflow"]
+    assert made.rejected == []
+    assert len(moved) == 1
+    assert moved[0].shift is not None
+    assert moved[0].shift[0] < -16
+
+
+def test_the_twin_cuts_the_tie_in_words(chromium: Browser, shop: World) -> None:
+    edit = edit_of(doc())
+    made = derive(chromium, edit)
+    cut = twin_of(edit, made)
+    assert cut is not None
+    twin, frozen, gone = cut
+    same = derive(chromium, twin, frozen)
+    assert same.rejected == []
+    assert same.nodes == []
+    assert gone == {"total#1"}
+    assert (same.before != made.before).any(), "the picture says that the tie is cut"
+
+
+def test_contrast_is_that_of_the_standard() -> None:
+    grey = np.full((9, 3), 118, np.uint8)  # #767676 on white: 4.54, the classic example
+    assert contrast(grey, np.full((9, 3), 255, np.uint8)) == pytest.approx(4.54, abs=0.01)
+
+
+@pytest.mark.parametrize("name", sorted(documents()))
+def test_a_shipped_document_makes_cases(chromium: Browser, name: str, tmp_path: Path) -> None:
+    """Drawn afresh: at least one edit of a few holds, its fonts are the ones it names, and the patch gives the picture after."""
+    document = documents()[name]
+    good: list[Derived] = []
+    for seed in range(4):
+        rng = random.Random(seed)
+        facts = document.of.draw(rng)
+        row = document.edits[seed % len(document.edits)]
+        fact = row.get("fact", row["target"].split(":")[0])
+        new = document.of.edits[fact](document.of.values(facts), rng)
+        if new is not None:
+            made = derive(chromium, Edit(document, facts, row["target"], fact, new, row["place"]))
+            good += [made] if not made.rejected and made.nodes else []
+        if good:
+            break
+    assert good
+    families = chromium.fonts()
+    assert all(any(f.startswith(own) for own in document.fonts) for f in families), families
+
+
+def test_a_set_is_written_resumes_and_loads(chromium: Browser, tmp_path: Path) -> None:
+    cases, _ = build(tmp_path / "few", 2, names=["invoice_joiner"], chromium=chromium)
+    stamp = {p: p.stat().st_mtime_ns for p in (tmp_path / "few" / "images").iterdir()}
+    log = tmp_path / "few" / "made.jsonl"
+    log.write_bytes(log.read_bytes()[:-40])  # cut off in the middle of its last line
+    again, _ = build(tmp_path / "few", 2, names=["invoice_joiner"], chromium=chromium)
+    assert [c.to_json() for c in again] == [c.to_json() for c in cases]
+    first = next(p for p in stamp if p.stem == cases[0].id)
+    assert first.stat().st_mtime_ns == stamp[first], "what is there is not drawn again"
+    data = ig.load_dataset(tmp_path / "few")
+    case = data.cases[0]
+    before = Image.open(case.image_path).convert("RGBA")
+    patch = Image.open(io.BytesIO((tmp_path / "few" / "after" / f"{case.id}.webp").read_bytes()))
+    after = np.asarray(Image.alpha_composite(before, patch.convert("RGBA")).convert("RGB"))
+    differs = (after != np.asarray(before.convert("RGB"))).any(2)
+    assert differs.any()
+    for node in case.constraint_nodes:
+        x0, y0, x1, y1 = (int(v) for v in node.bbox or ())
+        assert differs[y0:y1, x0:x1].any(), node.id
+    assert replace(data, name="x").name == "x"
