@@ -1,7 +1,7 @@
 """UniKE's edit mathematics as plain functions: projectors, layer update, clipping, retention, drift.
 
-The UniKE paper, section on the conditioning interface and its appendix. A weight maps d_in to d_out; keys K
-and residuals R hold one edit a column.
+The UniKE paper, section on the conditioning interface and its appendix; Fang et al. (2025), AlphaEdit. A weight maps
+d_in to d_out; keys K and residuals R hold one edit a column.
 """
 
 from __future__ import annotations
@@ -16,17 +16,12 @@ from icgkit.errors import SchemaError
 Floats = NDArray[np.float64]
 
 
-def _matrix(name: str, value: ArrayLike, rows: int | None = None) -> Floats:
+def _matrix(name: str, value: ArrayLike, rows: int | None = None, *, square: bool = False) -> Floats:
     array = np.asarray(value, dtype=np.float64)
     if array.ndim != 2 or not np.isfinite(array).all() or rows not in (None, array.shape[0]):
         wanted = "a finite matrix" if rows is None else f"a finite matrix with {rows} rows"
         raise SchemaError(name, got=f"shape {array.shape}", allowed=wanted)
-    return array
-
-
-def _square(name: str, value: ArrayLike, size: int | None = None) -> Floats:
-    array = _matrix(name, value, size)
-    if array.shape[0] != array.shape[1]:
+    if square and array.shape[0] != array.shape[1]:
         raise SchemaError(name, got=f"shape {array.shape}", allowed="a square matrix")
     return array
 
@@ -52,54 +47,33 @@ def second_moment(keys: ArrayLike) -> Floats:
 def regularised(moment: ArrayLike, epsilon: float) -> Floats:
     """Return the second moment plus epsilon times the identity, before it is decomposed.
 
-    Notes
-    -----
     Eigenvalues that are near zero only because few keys were seen are lifted to epsilon, and no longer
     fall below a threshold smaller than that. The paper states values (0.01 and 0.015) and purpose; the
     public code adds epsilon times the identity, as here.
     """
-    m = _square("second moment", moment)
+    m = _matrix("second moment", moment, square=True)
     return np.asarray(m + _within("epsilon", epsilon, 0.0, np.inf) * np.eye(len(m)))
 
 
 def null_projector(moment: ArrayLike, *, threshold: float = 1e-2) -> Floats:
-    """Return the projector onto the directions that the keys hardly use.
+    """Return the projector onto the directions that the keys hardly use (AlphaEdit, section 3).
 
-    Parameters
-    ----------
-    moment : array
-        Symmetric second moment of keys.
-    threshold : float
-        Eigenvalues below it count as null.
-
-    Returns
-    -------
-    array
-        P = U U^T with the eigenvectors U of the eigenvalues below the threshold; P P = P = P^T.
-
-    References
-    ----------
-    Fang et al. (2025), AlphaEdit, section 3.
+    P = U U^T with the eigenvectors U of the eigenvalues of a symmetric second moment below the threshold;
+    P P = P = P^T.
 
     Examples
     --------
     >>> null_projector([[4.0, 0.0], [0.0, 0.0]]).tolist()
     [[0.0, 0.0], [0.0, 1.0]]
     """
-    values, vectors = np.linalg.eigh(_square("second moment", moment))
+    values, vectors = np.linalg.eigh(_matrix("second moment", moment, square=True))
     free = vectors[:, values < threshold]
     return np.asarray(free @ free.T)
 
 
 def softened(projector: ArrayLike, alpha: float) -> Floats:
-    """Return alpha P + (1 - alpha) I: 1 keeps the projector, 0 leaves the update free.
-
-    Examples
-    --------
-    >>> softened([[0.0, 0.0], [0.0, 1.0]], 0.75).tolist()
-    [[0.25, 0.0], [0.0, 1.0]]
-    """
-    p = _square("projector", projector)
+    """Return alpha P + (1 - alpha) I: 1 keeps the projector, 0 leaves the update free."""
+    p = _matrix("projector", projector, square=True)
     a = _within("alpha", alpha, 0.0, 1.0)
     return np.asarray(a * p + (1 - a) * np.eye(len(p)))
 
@@ -112,7 +86,7 @@ def layer_update(
     cached: ArrayLike | None = None,
     lam: float = 1.0,
 ) -> Floats:
-    """Return the change of a layer's weight for a batch of edits.
+    """Return the change of a layer's weight for a batch of edits: R K^T P (C P + K K^T P + lam I)^-1.
 
     Parameters
     ----------
@@ -123,33 +97,26 @@ def layer_update(
     projector : array (d_in, d_in)
         The null-space projector, softened or not; the identity for an unconstrained update.
     cached : array (d_in, d_in), optional
-        Sum of the outer products of the keys of earlier edits.
+        Sum C of the outer products of the keys of earlier edits.
     lam : float
         Weight of the L2 term, above 0.
 
-    Returns
-    -------
-    array (d_out, d_in)
-        R K^T P (C P + K K^T P + lam I)^-1.
-
     References
     ----------
-    Fang et al. (2025), AlphaEdit, equation for sequential editing; the UniKE paper, appendix on editors.
+    AlphaEdit, equation for sequential editing; the UniKE paper, appendix on editors.
 
     Examples
     --------
     >>> layer_update([[1.0], [0.0]], [[2.0]], [[1.0, 0.0], [0.0, 1.0]]).tolist()
     [[1.0, 0.0]]
     """
-    k = _matrix("keys", keys)
-    r = _matrix("residual", residual)
-    p = _square("projector", projector, k.shape[0])
+    k, r = _matrix("keys", keys), _matrix("residual", residual)
+    p = _matrix("projector", projector, k.shape[0], square=True)
     if r.shape[1] != k.shape[1]:
         raise SchemaError("residual", got=f"{r.shape[1]} columns", allowed=f"one a key: {k.shape[1]}")
     if lam <= 0:
         raise SchemaError("lam", got=lam, allowed="above 0")
-    c = np.zeros_like(p) if cached is None else _square("cached", cached, k.shape[0])
-    system = (c + k @ k.T) @ p + lam * np.eye(len(p))
+    system = add_keys(cached, k) @ p + lam * np.eye(len(p))
     return np.asarray(np.linalg.solve(system.T, (r @ k.T @ p).T).T)
 
 
@@ -157,21 +124,14 @@ def add_keys(cached: ArrayLike | None, keys: ArrayLike) -> Floats:
     """Return the cached outer products with those of a batch added."""
     k = _matrix("keys", keys)
     outer = k @ k.T
-    return np.asarray(outer if cached is None else _square("cached", cached, k.shape[0]) + outer)
+    return np.asarray(outer if cached is None else _matrix("cached", cached, k.shape[0], square=True) + outer)
 
 
 def clipped(update: ArrayLike, weight: ArrayLike, max_ratio: float) -> Floats:
     """Scale an update down so that its Frobenius norm is at most `max_ratio` times that of the weight.
 
-    Parameters
-    ----------
-    update : array (d_out, d_in)
-        Change of the weight.
-    weight : array (d_out, d_in)
-        What the norm is taken of. The public code takes the weight before the first edit, for all
-        batches; the paper's formula names the weight only. Pass the one that is meant.
-    max_ratio : float
-        At least 0.
+    The public code takes the weight before the first edit, for all batches; the paper's formula names the weight
+    only. Pass the one that is meant.
 
     Examples
     --------
@@ -188,6 +148,9 @@ def clipped(update: ArrayLike, weight: ArrayLike, max_ratio: float) -> Floats:
 def retention(projection: ArrayLike, shifts: ArrayLike) -> Floats:
     """Return rho(k) for k = 1 ... rank: the share of a shift that lies in the top-k right singular directions.
 
+    rho(k) = |V_k^T d|^2 / |d|^2 with W = U S V^T, 0 to 1; a shift of zero is an error. The expectation for a
+    direction without preference is k / n (`expected_retention`).
+
     Parameters
     ----------
     projection : array (m, n)
@@ -195,23 +158,12 @@ def retention(projection: ArrayLike, shifts: ArrayLike) -> Floats:
     shifts : array (n,) or (n, cases)
         Edited minus fresh conditioning, before the map.
 
-    Returns
-    -------
-    array (min(m, n),) or (min(m, n), cases)
-        Cumulative share of the squared norm, 0 to 1; NaN never: a shift of zero is an error.
-
-    Notes
-    -----
-    rho(k) = |V_k^T d|^2 / |d|^2 with W = U S V^T. The expectation for a direction without preference is
-    k / n (`expected_retention`).
-
     Examples
     --------
     >>> retention([[2.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [3.0, 0.0, 4.0]).round(2).tolist()
     [0.36, 0.36]
     """
-    w = _matrix("projection", projection)
-    d = np.asarray(shifts, dtype=np.float64)
+    w, d = _matrix("projection", projection), np.asarray(shifts, dtype=np.float64)
     two = _matrix("shifts", d[:, None] if d.ndim == 1 else d, w.shape[1])
     total = (two**2).sum(axis=0)
     if (total == 0).any():
@@ -222,26 +174,14 @@ def retention(projection: ArrayLike, shifts: ArrayLike) -> Floats:
 
 
 def expected_retention(k: int, n: int) -> float:
-    """Return k / n, the expected share that k of n directions hold of a vector without preference.
-
-    Examples
-    --------
-    >>> expected_retention(1536, 4096)
-    0.375
-    """
+    """Return k / n, the expected share that k of n directions hold of a vector without preference."""
     if not 0 < k <= n:
         raise SchemaError("k of n", got=(k, n), allowed="0 < k <= n")
     return k / n
 
 
 def drift(fresh: ArrayLike, edited: ArrayLike) -> float:
-    """Return |edited - fresh| / |fresh|, the relative drift of a conditioning signal (Frobenius norm).
-
-    Examples
-    --------
-    >>> drift([3.0, 4.0], [3.0, 4.5])
-    0.1
-    """
+    """Return |edited - fresh| / |fresh|, the relative drift of a conditioning signal (Frobenius norm)."""
     a, b = np.asarray(fresh, dtype=np.float64), np.asarray(edited, dtype=np.float64)
     if a.shape != b.shape or not a.any():
         raise SchemaError(

@@ -1,25 +1,21 @@
 """UniKE: do text edits of a unified model reach its images? Data file, its rules, the judge's reply.
 
-The UniKE paper. A record is one edit of a subject; an attribute edit has up to four stages, a relation edit
-one. Scores are in `icgkit.bench.unike.scores`, the edit mathematics in `icgkit.bench.unike.edit`.
+The UniKE paper. A record is one edit of a subject; an attribute edit has up to four stages, a relation edit one.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from icgkit.errors import SchemaError
-from icgkit.files import read_file
+import polars as pl
+
+from icgkit.bench.common import listed, read_list, texts
 from icgkit.prompts.replies import Mark, as_bool, plain, read_json
-from icgkit.untrusted import json_value
-
-if TYPE_CHECKING:
-    import polars as pl
 
 CATEGORIES = {
     "attribute": ("color", "material", "pattern", "shape", "size"),
@@ -30,7 +26,6 @@ FIELDS = ("prompt", "gt", "gt_target", "image_prompt", "visual_target", "vqa_que
 CONFIDENCE = ("high", "medium", "low")
 LONGEST_IMAGE_PROMPT = 30
 """Words of a relation edit's image prompt; the rule says about 25."""
-
 _QUESTION = re.compile(
     r"\W*(what|which|who|whom|whose|where|when|why|how|is|are|was|were|does|do|did|can|could|will)\b", re.I
 )
@@ -39,6 +34,12 @@ _PRONOUN = re.compile(
     r"\b(it|its|he|him|his|she|her|hers|they|them|their|theirs|this|these|those|itself|himself|herself)\b|"
     r"\bthat (?!is\b|are\b|was\b|has\b|have\b|can\b)\w+", re.I,
 )  # fmt: skip
+_UNSPACED = re.compile(
+    "[\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+    "\U00020000-\U0003ffff]"
+)
+"""Letters of scripts that set no blanks between words, or put endings to them."""
+Fault = Callable[[str, str, object], None]
 
 
 class Edits(NamedTuple):
@@ -68,38 +69,26 @@ def load_edits(path: str | Path) -> Edits:
         A stage that lacks a field is left out and listed; a stage that is absent or null was found
         unsuitable by the makers and is no problem, unless it is the first. Edits are numbered in the
         order of the file, so the same subject may occur twice. A prompt with one `{}` gets its subject.
-
-    Raises
-    ------
-    SchemaError
-        If the file is no JSON list of objects.
     """
-    import polars as pl
-
-    path = Path(path)
-    data = json_value(read_file(path), path.name)
-    if not isinstance(data, list) or not all(isinstance(r, dict) for r in data):
-        raise SchemaError(f"{path.name}: not a list of records", got=type(data).__name__)
     rows: list[dict[str, Any]] = []
-    problems: list[dict[str, str]] = []
-    for place, record in enumerate(data):
-        rows += _stages(record, place, problems)
-    words = dict.fromkeys(("edit_id", "instance_id", "subject", "category", "source"), pl.String)
-    kinds: dict[str, Any] = words | {"stage": pl.Int64} | dict.fromkeys(FIELDS, pl.String)
-    listed = dict.fromkeys(("place", "kind", "detail"), pl.String)
-    return Edits(pl.DataFrame(rows, schema=kinds), pl.DataFrame(problems, schema=listed))
-
-
-def _stages(record: Mapping[str, Any], place: int, problems: list[dict[str, str]]) -> list[dict[str, Any]]:
-    edit = f"e{place:05d}"
+    problems: list[tuple[str, str, str]] = []
 
     def fault(where: str, kind: str, detail: object) -> None:
-        problems.append({"place": where, "kind": kind, "detail": str(detail)[:200]})
+        problems.append((where, kind, str(detail)[:200]))
 
+    for place, record in enumerate(read_list(Path(path), "records")):
+        rows += _stages(record, f"e{place:05d}", fault)
+    kinds = texts("edit_id", "instance_id", "subject", "category", "source", "stage", *FIELDS) | {
+        "stage": pl.Int64
+    }
+    return Edits(pl.DataFrame(rows, schema=kinds), listed(problems, "place", "kind", "detail"))
+
+
+def _stages(record: Mapping[str, Any], edit: str, fault: Fault) -> list[dict[str, Any]]:
     source, subject = record.get("source"), record.get("subject")
-    source = source.strip().lower() if isinstance(source, str) else source
-    if not isinstance(source, str) or source not in CATEGORIES:
-        fault(edit, "unknown source", source)
+    source = source.strip().lower() if isinstance(source, str) else ""
+    if source not in CATEGORIES:
+        fault(edit, "unknown source", record.get("source"))
         return []
     if not isinstance(subject, str) or not subject.strip():
         fault(edit, "no subject", subject)
@@ -107,37 +96,25 @@ def _stages(record: Mapping[str, Any], place: int, problems: list[dict[str, str]
     category = str(record.get("category", "")).strip().lower()
     if category not in CATEGORIES[source]:
         fault(edit, "unknown category", record.get("category"))
+    allowed = {f"stage_{k}": k for k in range(1, STAGES[source] + 1)}
     rows = []
     for name in sorted(k for k in record if k.startswith("stage_")):
-        number = name.removeprefix("stage_")
-        if number not in ("1", "2", "3", "4") or not 1 <= int(number) <= STAGES[source]:
+        if name not in allowed:
             fault(f"{edit}.{name}", "unexpected stage", name)
-            continue
-        stage = record[name]
-        if stage is None or stage == {}:
-            continue
-        absent = [
-            f
-            for f in FIELDS
-            if not isinstance(stage, dict) or not isinstance(stage.get(f), str) or not stage[f].strip()
-        ]
-        if absent:
-            fault(f"{edit}.s{number}", "missing field", ", ".join(absent))
-            continue
-        head = {"edit_id": edit, "instance_id": f"{edit}.s{number}", "subject": subject.strip()}
-        fields = {f: stage[f].strip() for f in FIELDS}
-        fields["prompt"] = filled(fields["prompt"], subject.strip())
-        rows.append(head | {"category": category, "source": source, "stage": int(number)} | fields)
+        elif record[name] is not None and record[name] != {}:
+            place, given = f"{edit}.s{allowed[name]}", record[name] if isinstance(record[name], dict) else {}
+            fields = {
+                f: given[f].strip() for f in FIELDS if isinstance(given.get(f), str) and given[f].strip()
+            }
+            if absent := [f for f in FIELDS if f not in fields]:
+                fault(place, "missing field", ", ".join(absent))
+                continue
+            fields["prompt"] = filled(fields["prompt"], subject.strip())
+            head = {"edit_id": edit, "instance_id": place, "subject": subject.strip(), "category": category}
+            rows.append(head | {"source": source, "stage": allowed[name]} | fields)
     if not rows or rows[0]["stage"] != 1:
         fault(edit, "no stage 1", "")
     return rows
-
-
-_UNSPACED = re.compile(
-    "[\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-    "\U00020000-\U0003ffff]"
-)
-"""Letters of scripts that set no blanks between words, or put endings to them."""
 
 
 @lru_cache(maxsize=4096)
@@ -228,55 +205,43 @@ def check_rules(instances: pl.DataFrame) -> pl.DataFrame:
         public loader appends it otherwise), `tautology` (a visual target that says nothing), `length`
         (image prompt of a relation edit, note).
     """
-    import polars as pl
+    rows = []
+    for row in instances.iter_rows(named=True):
+        for rule, field, broken, detail, *note in _checked(row):
+            if broken:
+                severity = "note" if any(note) else "breach"
+                rows.append((row["instance_id"], rule, severity, field, detail[:200]))
+    return listed(rows, "instance_id", "rule", "severity", "field", "detail")
 
-    rows = [f for row in instances.iter_rows(named=True) for f in _findings(row)]
-    columns = dict.fromkeys(("instance_id", "rule", "severity", "field", "detail"), pl.String)
-    return pl.DataFrame(rows, schema=columns)
 
-
-def _findings(row: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    def found(rule: str, field: str, detail: str, severity: str = "breach") -> dict[str, str]:
-        return {
-            "instance_id": row["instance_id"],
-            "rule": rule,
-            "severity": severity,
-            "field": field,
-            "detail": detail[:200],
-        }
-
-    size, relation = row["category"] == "size", row["source"] == "relation"
-    compared = size and row["stage"] > 1
-    prompt, image, question = row["prompt"], row["image_prompt"], row["vqa_question"]
-    if _QUESTION.match(prompt) or prompt.rstrip().endswith(("?", ".", "!")):
-        yield found("statement", "prompt", prompt)
-    if not size and names(prompt, row["gt_target"]):
-        yield found("prompt_value", "prompt", row["gt_target"])
-    for value in (row["gt"], row["gt_target"]):
-        if names(image, value):
-            yield found("image_value", "image_prompt", value, "note" if compared else "breach")
-        if not size and names(question, value):
-            yield found("vqa_value", "vqa_question", value)
-    for field in ("prompt", "image_prompt"):
-        if hit := _PRONOUN.search(row[field]):
-            yield found("pronoun", field, hit.group(0), "note" if relation else "breach")
-    if row["stage"] == 1 and not _holds(prompt, row["subject"]):
-        yield found("subject", "prompt", row["subject"])
+def _checked(row: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """Return each check of a row: rule, field, whether it is broken, detail, and whether that is a note only."""
+    size, relation, stage = row["category"] == "size", row["source"] == "relation", row["stage"]
+    prompt, image, question, target = (
+        row[f] for f in ("prompt", "image_prompt", "vqa_question", "gt_target")
+    )
+    asks = _QUESTION.match(prompt) or prompt.rstrip().endswith(("?", ".", "!"))
     told = names(question, row["subject"])
-    if relation and told:
-        yield found("vqa_subject", "vqa_question", row["subject"])
-    if not relation and not told and row["stage"] < 4:
-        yield found("vqa_subject", "vqa_question", row["subject"])
-    if fold(row["gt"]) == fold(row["gt_target"]):
-        yield found("same_value", "gt_target", row["gt_target"])
     same = _TAUTOLOGY.search(row["visual_target"])
-    if same and same.group(1).lower() == same.group(2).lower():
-        yield found("tautology", "visual_target", row["visual_target"])
-    if relation and len(image.split()) > LONGEST_IMAGE_PROMPT:
-        yield found("length", "image_prompt", f"{len(image.split())} words", "note")
+    empty = same is not None and same.group(1).lower() == same.group(2).lower()
+    words = len(image.split())
+    pronouns = {field: _PRONOUN.search(row[field]) for field in ("prompt", "image_prompt")}
+    values = (row["gt"], target)
+    return [
+        ("statement", "prompt", asks, prompt),
+        ("prompt_value", "prompt", not size and names(prompt, target), target),
+        *(("image_value", "image_prompt", names(image, v), v, size and stage > 1) for v in values),
+        *(("vqa_value", "vqa_question", not size and names(question, v), v) for v in values),
+        *(("pronoun", field, hit, hit.group(0) if hit else "", relation) for field, hit in pronouns.items()),
+        ("subject", "prompt", stage == 1 and not _holds(prompt, row["subject"]), row["subject"]),
+        ("vqa_subject", "vqa_question", told if relation else not told and stage < 4, row["subject"]),
+        ("same_value", "gt_target", fold(row["gt"]) == fold(target), target),
+        ("tautology", "visual_target", empty, row["visual_target"]),
+        ("length", "image_prompt", relation and words > LONGEST_IMAGE_PROMPT, f"{words} words", True),
+    ]
 
 
-class Verdict(NamedTuple):
+class VqaVerdict(NamedTuple):
     """A judge's reply: `matches` and `confidence` are None where they were not given; `status` says why."""
 
     matches: bool | None
@@ -286,17 +251,13 @@ class Verdict(NamedTuple):
     status: str
 
 
-def read_verdict(text: str | None) -> Verdict:
+def read_verdict(text: str | None) -> VqaVerdict:
     """Read the judge's JSON strictly.
 
     Only true and false, as such or as the words true, false, yes, no, are verdicts: `"false"` is false,
-    which a test for truth would take for true; 1, 0, "maybe" or a missing key are none.
-
-    Returns
-    -------
-    Verdict
-        `status`: ok, empty, truncated, unreadable (no JSON object), incomplete (no verdict in it) or
-        conflict (the key twice, with different values).
+    which a test for truth would take for true; 1, 0, "maybe" or a missing key are none. `status`: ok, empty,
+    truncated, unreadable (no JSON object), incomplete (no verdict in it) or conflict (the key twice, with
+    different values).
 
     Examples
     --------
@@ -307,17 +268,10 @@ def read_verdict(text: str | None) -> Verdict:
     """
     parsed = read_json(text, "object", ["matches_target"])
     if parsed.status != "ok" or not isinstance(parsed.value, dict):
-        return Verdict(None, None, None, None, "unreadable" if parsed.status == "ok" else parsed.status)
-    given = parsed.value
-    raw = given.get("matches_target")
-    matches = as_bool(raw)
+        return VqaVerdict(None, None, None, None, "unreadable" if parsed.status == "ok" else parsed.status)
+    raw = parsed.value.get("matches_target")
+    said = {k: v for k, v in parsed.value.items() if isinstance(v, str)}
+    matches, sure = as_bool(raw), said.get("confidence", "").strip().lower()
     status = "ok" if matches is not None else "conflict" if raw is Mark.CONFLICT else "incomplete"
-    sure = given.get("confidence")
-    word = sure.strip().lower() if isinstance(sure, str) else None
-
-    def said(name: str) -> str | None:
-        return given[name] if isinstance(given.get(name), str) else None
-
-    return Verdict(
-        matches, word if word in CONFIDENCE else None, said("observation"), said("explanation"), status
-    )
+    kept = sure if sure in CONFIDENCE else None
+    return VqaVerdict(matches, kept, said.get("observation"), said.get("explanation"), status)

@@ -7,21 +7,30 @@ and `results_no_reasoning/vqa_results.json` (direct). A case is a place in the d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import polars as pl
+
+from icgkit.bench.common import flag, inner, listed
 from icgkit.bench.unike.files import load_edits, read_verdict
-from icgkit.bench.unike.scores import KEY, Rule, columns, contains_target, family_scores, public_verdict, says
+from icgkit.bench.unike.scores import (
+    COLUMNS,
+    INSTANCE,
+    KEY,
+    Rule,
+    contains_target,
+    family_scores,
+    public_verdict,
+    says,
+)  # fmt: skip
 from icgkit.errors import SchemaError
 from icgkit.files import read_file
 from icgkit.untrusted import json_value
 
-if TYPE_CHECKING:
-    import polars as pl
-
 JUDGED = {"reasoning_augmented": "results", "direct": "results_no_reasoning"}
 """Protocol to the folder of a run that holds its judgments."""
+Problem = tuple[str, str, str]
 
 
 def read_run(
@@ -47,17 +56,9 @@ def read_run(
         the tools' marks in `*_public`; a text that was not kept leaves theirs in both places. An instance
         without a mark is missing; the public report counts it as wrong, and leaves out a VQA with an
         error.
-
-    Raises
-    ------
-    SchemaError
-        If nothing of a run is in the folder, a case occurs twice with other content, or no case belongs to the
-        data file.
     """
-    import polars as pl
-
     root = Path(folder)
-    problems: list[tuple[str, str, str]] = []
+    problems: list[Problem] = []
     edited = _cases(root, ["edit_case/*_edits-case_*.json", "*_edits-case_*.json"], problems)
     thought = _cases(root, ["reasoning/reasoning_*.json", "reasoning_*.json"], problems)
     judged = {
@@ -65,13 +66,13 @@ def read_run(
     }
     if (root / "vqa_results.json").is_file():
         judged["reasoning_augmented" if thought else "direct"] |= _cases(root, ["vqa_results.json"], problems)
-    if not (edited or thought or any(judged.values())):
+    seen = {case for part in (edited, thought, *judged.values()) for case in part}
+    if not seen:
         raise SchemaError(
             "no results of UniKE", got=str(root), allowed="a run with edit_case/, reasoning/ or vqa_results.json",
             remedy="give the folder run_... that edit and judge wrote to",
         )  # fmt: skip
     known = set(instances["edit_id"])
-    seen = {case for part in (edited, thought, *judged.values()) for case in part}
     problems += [(case, "not in the data file", "") for case in sorted(seen - known)]
     if not seen & known:
         raise SchemaError("no case belongs to the data file", got=sorted(seen)[:3],
@@ -82,98 +83,88 @@ def read_run(
     rows = []
     for protocol in protocols or ["reasoning_augmented"]:
         for row in instances.iter_rows(named=True):
-            at, stage = row["edit_id"], f"stage_{row['stage']}"
+            at = row["edit_id"]
             marks, told = _marks(row, edited.get(at), thought.get(at), judged[protocol].get(at), protocol)
             problems += [(f"{row['instance_id']}, {protocol}", kind, detail) for kind, detail in told]
-            kept = ("edit_id", "instance_id", "subject", "category", "source", "stage")
-            rows.append({c: row[c] for c in kept} | head | {"protocol": protocol} | marks)
-            expected = _inside(edited.get(at), "post").get("category")
-            if stage == "stage_1" and isinstance(expected, str) and expected.lower() != row["category"]:
+            rows.append({c: row[c] for c in INSTANCE} | head | {"protocol": protocol} | marks)
+            expected = inner(edited.get(at), "post").get("category")
+            if row["stage"] == 1 and isinstance(expected, str) and expected.lower() != row["category"]:
                 problems.append((at, "another category than in the data file", expected))
-    shown = dict.fromkeys(("place", "kind", "detail"), pl.String)
-    found = pl.DataFrame(problems, schema=shown, orient="row").unique(maintain_order=True)
-    return pl.DataFrame(rows, schema=columns()), found
+    found = listed(problems, "place", "kind", "detail").unique(maintain_order=True)
+    return pl.DataFrame(rows, schema=COLUMNS), found
 
 
-def _marks(
-    row: dict[str, Any], edited: Any, thought: Any, judged: Any, protocol: str
-) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Return the marks of one instance, and what is missing."""
-    stage, told = f"stage_{row['stage']}", []
-    efficacy = _flag(_inside(_inside(edited, "post"), "stage_efficacy"), stage)
-    if efficacy is None:
-        told.append(("no efficacy", ""))
+Marks = tuple[dict[str, Any], list[tuple[str, str]]]
+"""Marks of one instance, and what is missing (kind, detail)."""
+
+
+def _marks(row: dict[str, Any], edited: Any, thought: Any, judged: Any, protocol: str) -> Marks:
+    stage = f"stage_{row['stage']}"
+    efficacy = flag(inner(inner(edited, "post"), "stage_efficacy"), stage)
+    shown = inner(inner(judged, "stages"), stage)
     out: dict[str, Any] = {"efficacy": efficacy, "efficacy_public": efficacy}
-    reason = _inside(_inside(thought, "stages"), stage)
-    shown = _inside(_inside(judged, "stages"), stage)
+    told = [("no efficacy", "")] if efficacy is None else []
+    parts = [_vqa(inner(shown, "vqa"))]
     if protocol == "reasoning_augmented":
-        public = _flag(reason or _inside(shown, "reasoning"), "contains_target")
-        text = reason.get("reasoning_output")
-        text = text if isinstance(text, str) else None
-        again = contains_target(text, row["gt_target"], row["category"])
-        if again is not None and public is not None and again != public:
-            told.append(("contains_target differs from the text", f"{public} in the file"))
-        ours = says(text, row["gt_target"], row["gt"]) if text is not None else public
-        out |= {"reasoning": ours, "reasoning_public": public if public is not None else again}
-        if ours is None:
-            told.append(("no rationale", ""))
-    vqa = _inside(shown, "vqa")
+        parts.insert(0, _reasoning(row, inner(inner(thought, "stages"), stage), inner(shown, "reasoning")))
+    for marks, missing in parts:
+        out, told = out | marks, told + missing
+    return out, told
+
+
+def _reasoning(row: dict[str, Any], thought: dict[str, Any], shown: dict[str, Any]) -> Marks:
+    text, told = thought.get("reasoning_output"), []
+    text = text if isinstance(text, str) else None
+    public, again = (
+        flag(thought or shown, "contains_target"),
+        contains_target(text, row["gt_target"], row["category"]),
+    )
+    if again is not None and public is not None and again != public:
+        told.append(("contains_target differs from the text", f"{public} in the file"))
+    ours = says(text, row["gt_target"], row["gt"]) if text is not None else public
+    if ours is None:
+        told.append(("no rationale", ""))
+    return {"reasoning": ours, "reasoning_public": public if public is not None else again}, told
+
+
+def _vqa(vqa: dict[str, Any]) -> Marks:
     fault = next((str(vqa[k]) for k in ("error", "skipped_reason") if k in vqa), None)
-    if judged is None or fault is not None or not vqa:
-        told.append(("no VQA", fault or ""))
-        return out | {"verdict_status": f"failed: {fault}"[:80] if fault else "not judged"}, told
-    reply = vqa.get("raw_response")
-    public = _flag(vqa, "vqa_correct")
+    if not vqa or fault is not None:
+        return {"verdict_status": f"failed: {fault}"[:80] if fault else "not judged"}, [
+            ("no VQA", fault or "")
+        ]
+    reply, public = vqa.get("raw_response"), flag(vqa, "vqa_correct")
     if not isinstance(reply, str):
         sure = public if vqa.get("parse_success") is not False else None
-        return out | {"vqa": sure, "vqa_public": public, "verdict_status": "reply not kept"}, told
-    verdict = read_verdict(reply)
+        return {"vqa": sure, "vqa_public": public, "verdict_status": "reply not kept"}, []
+    verdict, told = read_verdict(reply), []
     if verdict.matches is None:
         told.append(("VQA reply unreadable", verdict.status))
     elif verdict.matches != public:
         told.append(("VQA mark differs from the reply", f"{public} in the file"))
-    return out | {
+    return {
         "vqa": verdict.matches, "confidence": verdict.confidence, "verdict_status": verdict.status,
         "vqa_public": public if public is not None else public_verdict(reply),
     }, told  # fmt: skip
 
 
-def _inside(record: Any, name: str) -> dict[str, Any]:
-    found = record.get(name) if isinstance(record, dict) else None
-    return found if isinstance(found, dict) else {}
-
-
-def _flag(record: dict[str, Any], name: str) -> bool | None:
-    value = record.get(name)
-    return value if isinstance(value, bool) else None
-
-
-def _cases(root: Path, patterns: list[str], problems: list[tuple[str, str, str]]) -> dict[str, Any]:
+def _cases(root: Path, patterns: list[str], problems: list[Problem]) -> dict[str, Any]:
     """Return the records of the files of the first pattern that finds some, by edit."""
     files: list[Path] = next((sorted(f) for p in patterns if (f := list(root.glob(p)))), [])
     out: dict[str, Any] = {}
     for path in files:
         shown = path.relative_to(root).as_posix()
-        for record in _listed(json_value(read_file(path), shown)):
+        data = json_value(read_file(path), shown)
+        data = data["results"] if isinstance(data, dict) and isinstance(data.get("results"), list) else data
+        for record in data if isinstance(data, list) else [data]:
             case = record.get("case_id") if isinstance(record, dict) else None
             if not isinstance(case, int) or isinstance(case, bool) or case < 0:
                 problems.append((shown, "no case_id", str(case)[:80]))
                 continue
-            name = f"e{case:05d}"
-            if name in out and out[name] != record:
+            if out.setdefault(f"e{case:05d}", record) != record:
                 raise SchemaError(f"{shown}: case_id twice, with other content", got=case,
                                   remedy="keep the files of one run")  # fmt: skip
-            out[name] = record
     return out
-
-
-def _listed(data: Any) -> Iterator[Any]:
-    if isinstance(data, dict) and isinstance(data.get("results"), list):
-        yield from data["results"]
-    elif isinstance(data, list):
-        yield from data
-    else:
-        yield data
 
 
 def score(
@@ -188,15 +179,13 @@ def score(
     data : path
         The data file (`UniKE.json`).
     rule : {"published", "stages", "any_stage"}
-        See `icgkit.bench.unike.scores.scores`.
+        See `scores.scores`.
 
     Returns
     -------
     (polars.DataFrame, polars.DataFrame)
         The rows of `family_scores` that were measured, and the problems.
     """
-    import polars as pl
-
     edits = load_edits(data)
     outcomes, problems = read_run(folder, edits.instances, model=model, editor=editor)
     table = family_scores(outcomes, by=KEY, rule=rule)
