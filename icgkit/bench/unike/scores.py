@@ -41,12 +41,15 @@ RULES = {
     "stages": "mean over edits of the share of their stages",
     "any_stage": "edits that are right at one of their stages or more",
 }
-SMALL = frozenset(
-    ["bite-sized", "bitesize", "compact", "diminutive", "itty-bitty", "little", "microscopic", "miniature", "minuscule", "pea-sized", "petite", "pint-sized", "small", "tiny", "tiny-sized", "wee"]
-)
-LARGE = frozenset(
-    ["behemoth", "building-sized", "colossal", "enormous", "gargantuan", "giant", "gigantic", "house-sized", "huge", "immense", "jumbo", "mammoth", "massive", "monumental", "oversized", "skyscraper-sized", "titanic", "towering", "vast"]
-)
+SMALL = frozenset({
+    "bite-sized", "bitesize", "compact", "diminutive", "itty-bitty", "little", "microscopic", "miniature",
+    "minuscule", "pea-sized", "petite", "pint-sized", "small", "tiny", "tiny-sized", "wee",
+})  # fmt: skip
+LARGE = frozenset({
+    "behemoth", "building-sized", "colossal", "enormous", "gargantuan", "giant", "gigantic",
+    "house-sized", "huge", "immense", "jumbo", "mammoth", "massive", "monumental", "oversized",
+    "skyscraper-sized", "titanic", "towering", "vast",
+})  # fmt: skip
 """Adjectives of size that the public tools take for one another (repository gxx27/UniKE)."""
 
 
