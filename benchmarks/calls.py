@@ -320,7 +320,7 @@ def whole(url: str, paths: list[Path]) -> float:
     from icgkit.calls.keys import load_litellm
     from icgkit.calls.limits import Limits
     from icgkit.cases.dataset import Dataset
-    from icgkit.study.plan import elicit
+    from icgkit.study.plan import Elicitation, elicit
 
     load_litellm()
     dataset = Dataset("stub", "1", "", "", paths[0].parent, tuple(make_cases(paths, len(paths))))
@@ -328,14 +328,14 @@ def whole(url: str, paths: list[Path]) -> float:
     limits = Limits(concurrency=FLIGHT)
     with tempfile.TemporaryDirectory() as folder:
         one = Dataset("warm", "1", "", "", paths[0].parent, tuple(make_cases(paths, 1)))
-        elicit(one, ["direct"], ["openai/stub"], cache=Cache(folder + "/w"), params=params, limits=limits, progress=False)  # fmt: skip
+        elicit(one, ["direct"], ["openai/stub"], cache=Cache(folder + "/w"), how=Elicitation(params), limits=limits, progress=False)  # fmt: skip
         clock = Clock()
         frame = elicit(
             dataset,
             ["direct"],
             ["openai/stub"],
             cache=Cache(folder + "/c"),
-            params=params,
+            how=Elicitation(params),
             limits=limits,
             progress=False,
         )
@@ -476,12 +476,12 @@ def peak(url: str, n: int) -> None:
     from icgkit.calls.cache import Cache
     from icgkit.calls.limits import Limits
     from icgkit.cases.dataset import Dataset
-    from icgkit.study.plan import make_plan, run_plan
+    from icgkit.study.plan import Elicitation, make_plan, run_plan
 
     with tempfile.TemporaryDirectory() as folder:
         paths = make_images(Path(folder))
         dataset = Dataset("stub", "1", "", "", Path(folder), tuple(make_cases(paths, n)))
-        plan = make_plan(dataset, ["direct"], ["openai/stub"], params={"api_base": url})
+        plan = make_plan(dataset, ["direct"], ["openai/stub"], Elicitation({"api_base": url}))
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         start = time.perf_counter()
         run_plan(plan, Cache(folder + "/c"), limits=Limits(concurrency=FLIGHT), progress=False)

@@ -14,6 +14,7 @@ _WHERE = {
     "Request": "calls.request",
     "Limits": "calls.limits",
     "estimate": "study.run",
+    "Elicitation": "study.plan",
     "elicit": "study.plan",
     "__version__": "files",
     "Case": "cases.case",
@@ -100,6 +101,7 @@ if TYPE_CHECKING:
     from icgkit.report.save import Provenance as Provenance
     from icgkit.report.save import save as save
     from icgkit.study.file import Study as Study
+    from icgkit.study.plan import Elicitation as Elicitation
     from icgkit.study.plan import elicit as elicit
     from icgkit.study.run import estimate as estimate
     from icgkit.study.run import run as run

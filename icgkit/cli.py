@@ -126,15 +126,15 @@ def simulate_command(
     """Say how many cases a study needs (power curve), or write a simulated study; no model is called."""
     from icgkit.simulate import effects as simulate
     from icgkit.simulate import study as simulated
-    from icgkit.simulate.power import CASES, curve_text, power_curve
+    from icgkit.simulate.power import CASES, Trials, curve_text, power_curve
 
     with clear_errors():
         if write is not None:
             typer.echo(simulated.make(write, dataset=dataset, cases=(cases or [461])[0], seed=seed))
             return
         curve = power_curve(
-            effect=effect, cases=cases or CASES, models=models, recall=recall, power=power, n_studies=studies,
-            seed=seed, effects=simulate.load_effects() if fitted else None,
+            effect=effect, cases=cases or CASES, models=models, recall=recall,
+            trials=Trials(studies, power=power, seed=seed), effects=simulate.load_effects() if fitted else None,
         )  # fmt: skip
         if out is not None:
             curve.write_csv(out)
@@ -246,7 +246,6 @@ def import_verdicts_command(
     ],
     cache: _CACHE,
     dataset: Annotated[str, typer.Option(help="Dataset of the cache, if it is not where it was.")] = "",
-    templates: _TEMPLATES = None,
 ) -> None:
     """Put verdicts of judges or people into a cache that holds the judged answers."""
     from icgkit.calls.recorded import dataset_of
@@ -255,7 +254,7 @@ def import_verdicts_command(
 
     with clear_errors():
         folder = named_folder("cache", cache)
-        done = import_verdicts(path, folder, dataset_of(folder, dataset), templates=templates)
+        done = import_verdicts(path, folder, dataset_of(folder, dataset))
         typer.echo("\n".join(done.lines()))
     if done.rejected:
         raise typer.Exit(1)
@@ -414,9 +413,11 @@ def run_command(
     from icgkit.study import run as study_run
 
     with clear_errors():
-        chosen = study_run.from_options(
-            study, dataset, models, conditions, judges, cache, samples, subset, templates
-        ).priced(price or ())
+        given = {
+            "dataset": dataset, "models": models, "conditions": conditions, "judges": judges, "cache": cache,
+            "samples": samples, "subset": subset, "templates": templates,
+        }  # fmt: skip
+        chosen = study_run.from_options(study, given).priced(price or ())
         if dry_run:
             typer.echo(study_run.estimate(chosen).text())
         elif batch:

@@ -242,14 +242,7 @@ def read_form(path: str | Path, kind: str) -> pl.DataFrame:
             continue
         for column, spec in columns.items():
             try:
-                if column in answers and values[column]:
-                    values[column] = answers[column](values[column])
-                elif spec.dtype == "Boolean":
-                    values[column] = as_bool(values[column]) if values[column] else None
-                elif spec.dtype.startswith(("Int", "UInt")):
-                    values[column] = int(values[column])
-                elif not values[column]:
-                    values[column] = None
+                values[column] = _value(values[column], spec.dtype, answers.get(column))
             except ValueError as exc:
                 wrong.append(f"row {number}, {column}: {exc}")
         found.append(values)
@@ -258,6 +251,16 @@ def read_form(path: str | Path, kind: str) -> pl.DataFrame:
     if wrong:
         raise SchemaError(f"{path.name}: " + " | ".join(wrong[:20]))
     return schema(kind).check(schema(kind).frame(found))
+
+
+def _value(text: str, dtype: str, answer: Callable[[str], Any] | None) -> Any:
+    if answer is not None and text:
+        return answer(text)
+    if dtype.startswith(("Int", "UInt")):
+        return int(text)
+    if not text:
+        return None
+    return as_bool(text) if dtype == "Boolean" else text
 
 
 def _yes_or_no(text: str) -> bool:

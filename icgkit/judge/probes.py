@@ -121,7 +121,7 @@ def _question(
 ) -> Question:
     template, model = judge_prompts(judge.templates)[name], judge.asked
 
-    def build(ids: Sequence[str], sample: int) -> Request:
+    def build(_: Sequence[str], sample: int) -> Request:
         tags = {
             "kind": "judge", "dataset": case.dataset, "case_id": case.id, "stage": template.id,
             "template_sha256": template.sha256, "node_id": node.id, "label": model.label or None, **more,
@@ -131,7 +131,7 @@ def _question(
 
     read = read_guess if name == "leakage" else read_agreement
 
-    def verdict(reply: str | None, ids: Sequence[str]) -> dict[str, Verdict]:
+    def verdict(reply: str | None, _: Sequence[str]) -> dict[str, Verdict]:
         return {"guess": read(reply)}
 
     return Question(("guess",), build, verdict, {"subtype": None, "region": None}, sample=judge.sample)

@@ -11,7 +11,6 @@ from icgkit.calls.cache import Cache, Record
 from icgkit.calls.limits import Limits
 from icgkit.calls.models import different_names
 from icgkit.calls.request import Request
-from icgkit.cases.case import Case
 from icgkit.cases.dataset import Dataset
 from icgkit.errors import UnknownName
 from icgkit.files import read_parquet, replacing
@@ -82,7 +81,7 @@ class Panel:
             ):
                 yield rule
 
-    def questions(self, row: Mapping[str, Any], only: Kind | None = None) -> Iterator[tuple[Kind, Answered]]:
+    def questions(self, row: Mapping[str, Any]) -> Iterator[tuple[Kind, Answered]]:
         """Yield what is asked about one response (a row of schema `responses`); asked once, whoever comes first."""
         case = self._cases.get(row["case_id"])
         if case is None:
@@ -100,7 +99,7 @@ class Panel:
                     question = self._asked[place] = made
                 yield rule, (row, judge, question)
 
-    def follow(self, record: Record, case: Case) -> Iterable[Request]:
+    def follow(self, record: Record) -> Iterable[Request]:
         """Return the judges' calls about a response as soon as it is there: what `Plan.then` is."""
         if record.status != "ok" or not record.text:
             return

@@ -272,7 +272,7 @@ class _PromptClient(AsyncKernelClient):
 class _OwnInterpreter(KernelSpecManager):
     """Answers every kernel name with the kernel of the running interpreter."""
 
-    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:  # noqa: ARG002 (the base class names it)
         return KernelSpec(
             argv=python("-m", "ipykernel_launcher", "-f", "{connection_file}"),
             display_name="Python 3 (ipykernel)",

@@ -174,5 +174,5 @@ def _become_kernel(request: dict[str, Any]) -> NoReturn:
         import atexit
 
         with contextlib.suppress(BaseException):
-            atexit._run_exitfuncs()
+            atexit._run_exitfuncs()  # noqa: SLF001 (os._exit skips them, and there is no public way)
         os._exit(code)

@@ -67,7 +67,7 @@ class _Module:
             if isinstance(statement, ast.ClassDef):
                 self._class(statement)
             elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
-                self.parts[statement.name] = self._part([statement])
+                self.parts[statement.name] = self.part([statement])
                 if _unasked(statement):
                     always.add(statement.name)
             elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
@@ -78,8 +78,8 @@ class _Module:
             else:
                 own.append(statement)
         for key, statements in named.items():
-            self.parts[key] = self._part(statements)
-        self.parts[""] = self._part(own)
+            self.parts[key] = self.part(statements)
+        self.parts[""] = self.part(own)
         self.parts[""].always = always
         self.imports = self.parts[""].imports
 
@@ -91,7 +91,7 @@ class _Module:
                 body.append(statement)
                 continue
             key = f"{node.name}.{statement.name}"
-            part = self._part([statement])
+            part = self.part([statement])
             if key in self.parts:  # A setter, an overload.
                 part.digest = _digest(self.parts[key].digest + part.digest)
             self.parts[key] = part
@@ -99,11 +99,11 @@ class _Module:
                 always.add(key)
             else:
                 methods.append(statement.name)
-        self.parts[node.name] = self._part(body)
+        self.parts[node.name] = self.part(body)
         self.parts[node.name].always = always
         self.methods[node.name] = methods
 
-    def _part(self, nodes: Iterable[ast.AST]) -> Part:
+    def part(self, nodes: Iterable[ast.AST]) -> Part:
         """Read names, dotted chains, words and imports of some statements; docstrings do not count."""
         nodes = list(nodes)
         part = Part(_digest("\n".join(self._text(node) for node in nodes)))
@@ -205,7 +205,7 @@ class _Walk:
         holder = _Module.__new__(_Module)
         holder.name, holder.package, holder.lines = "", "", source.splitlines()
         holder.parts, holder.methods = {}, {}
-        part = holder._part(tree.body)
+        part = holder.part(tree.body)
         self.cell_imports = getattr(self, "cell_imports", {}) | part.imports
         holder.imports = self.cell_imports
         self._follow(holder, part)

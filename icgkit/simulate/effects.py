@@ -223,12 +223,7 @@ def judgments(
                 if table is None:
                     continue
                 said = rng.random(said.shape) < np.where(said, table["if_found"], table["if_not"])
-            keep = (
-                layout["n_inter"].to_numpy() > 0
-                if condition == "oracle_no_inter"
-                else np.ones(layout.height, bool)
-            )
-            parts.append(_rows(layout, keep, models, condition, name, said, real[:, :, k], share, rng))
+            parts.append(_rows(layout, models, condition, name, said, real[:, :, k], share, rng))
     frame = schema("judgments").check(pl.concat(parts))
     return frame if truth else frame.drop("truth")
 
@@ -244,12 +239,15 @@ def _chosen(kind: str, got: Sequence[str] | None, default: Sequence[str], known:
 
 
 def _rows(
-    layout: pl.DataFrame, keep: NDArray[np.bool_], models: Sequence[str], condition: str, judge: str,
+    layout: pl.DataFrame, models: Sequence[str], condition: str, judge: str,
     said: NDArray[np.bool_], real: NDArray[np.bool_], share: float, rng: np.random.Generator,
 ) -> pl.DataFrame:  # fmt: skip
     """Lay out one condition and judge; a verdict "not found" fails in one to three of its parts."""
     import polars as pl
 
+    keep = (
+        layout["n_inter"].to_numpy() > 0 if condition == "oracle_no_inter" else np.ones(layout.height, bool)
+    )
     base = layout.filter(pl.Series(keep))
     found = said[keep].T.ravel()
     gone = rng.random(found.shape) < share

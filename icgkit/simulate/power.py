@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,18 +19,25 @@ Floats = NDArray[np.float64]
 CASES = (50, 100, 200, 300, 461, 600, 800, 1200)
 
 
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """Simulated studies: how many of each size, tested at which two-sided level, for which power."""
+
+    n_studies: int = 400
+    alpha: float = 0.05
+    power: float = 0.9
+    seed: int = 42
+
+
 def power_curve(
     *,
     effect: float = 0.04,
     cases: Sequence[int] = CASES,
     models: int = 4,
     recall: float = 0.45,
-    power: float = 0.9,
     effects: Mapping[str, Any] | None = None,
     reference: str = "direct",
-    alpha: float = 0.05,
-    n_studies: int = 400,
-    seed: int = 42,
+    trials: Trials = Trials(),
 ) -> pl.DataFrame:
     """Simulate studies of several sizes and count how often they see a difference in macro recall.
 
@@ -43,17 +51,13 @@ def power_curve(
         Models whose mean is compared.
     recall : float
         Macro recall under the reference condition.
-    power : float
-        Power to reach; for `cases_needed`.
     effects : mapping, optional
         An effect model: subtypes, models and judge error are taken from it, `effect` is put on top of
         its reference condition. Without one, models and nodes are alike and the judge does not err.
     reference : str
         Condition of `effects` that the difference is added to.
-    alpha : float
-        Two-sided level of the test.
-    n_studies, seed : int
-        Simulated studies for each size.
+    trials : Trials
+        Simulated studies for each size, two-sided level of the test, power for `cases_needed`, seed.
 
     Returns
     -------
@@ -65,7 +69,7 @@ def power_curve(
 
     Examples
     --------
-    >>> curve = power_curve(effect=0.1, cases=[30, 300], models=2, n_studies=100)
+    >>> curve = power_curve(effect=0.1, cases=[30, 300], models=2, trials=Trials(100))
     >>> curve["power"][0] < curve["power"][1]
     True
     """
@@ -74,6 +78,7 @@ def power_curve(
     from icgkit.metrics import cases_needed, power_difference
     from icgkit.metrics._resample import wilson
 
+    n_studies, alpha, power, seed = trials.n_studies, trials.alpha, trials.power, trials.seed
     if models < 1 or n_studies < 10 or min(cases, default=0) < 2:
         raise SchemaError(
             "power curve", got={"models": models, "cases": list(cases), "n_studies": n_studies},

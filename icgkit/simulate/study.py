@@ -54,7 +54,7 @@ def study(
     layout = design(cases, seed=seed) if isinstance(cases, int) else cases
     primary = effects["primary_judge"]
     drawn = judgments(effects, cases=layout, judges=[primary, *effects["judges"]], seed=seed, truth=True)
-    drawn = _subset_ocr(_guided_subset(drawn, layout, primary, seed), layout, seed)
+    drawn = _subset_ocr(_guided_subset(drawn, layout, seed), layout, seed)
     small = subset(layout, 50, seed)
     aside = judgments(
         effects, cases=layout.filter(pl.col("case_id").is_in(small)), models=effects["aside"],
@@ -132,7 +132,7 @@ def subset(layout: pl.DataFrame, cases: int, seed: int) -> list[str]:
     return sampling.stratified(groups := sampling.strata(layout), min(cases, len(groups)), seed=seed)
 
 
-def _guided_subset(frame: pl.DataFrame, layout: pl.DataFrame, primary: str, seed: int) -> pl.DataFrame:
+def _guided_subset(frame: pl.DataFrame, layout: pl.DataFrame, seed: int) -> pl.DataFrame:
     """Keep the GPT-4o judge's verdicts on guided conditions to 84 cases, as in the study."""
     import polars as pl
 

@@ -330,9 +330,7 @@ def _record(
     )
 
 
-def import_verdicts(
-    path: str | Path, cache: str | Path, dataset: Dataset, *, templates: str | Path | None = None
-) -> Imported:
+def import_verdicts(path: str | Path, cache: str | Path, dataset: Dataset) -> Imported:
     """Read verdicts that judges or people gave elsewhere into a cache, over what it had of the same judge.
 
     Parameters
@@ -346,8 +344,6 @@ def import_verdicts(
         Folder of the cache that holds the judged answers.
     dataset : Dataset
         Its cases.
-    templates : path, optional
-        Folder of the templates that were used.
 
     Returns
     -------

@@ -33,7 +33,7 @@ from icgkit.files import folder_of, is_path, read_file
 from icgkit.judge.ask import PARAMS as JUDGE_PARAMS
 from icgkit.judge.ask import Judge
 from icgkit.judge.kinds import kinds
-from icgkit.study.plan import Plan, make_plan
+from icgkit.study.plan import Elicitation, Plan, make_plan
 from icgkit.untrusted import toml_table
 
 LEAST_PRICE = 0.001
@@ -232,10 +232,12 @@ class Study(_Part):
             dataset or self.cases(),
             self.conditions,
             [full(m) for m in self.models],
-            samples=self.samples,
-            templates=self.templates,
-            helpers={k: full(m) for k, m in self.helpers.items()},
-            max_side=self.max_side,
+            Elicitation(
+                samples=self.samples,
+                templates=self.templates,
+                helpers={k: full(m) for k, m in self.helpers.items()},
+                max_side=self.max_side,
+            ),
         )
 
     def entries(self) -> list[ModelEntry | JudgeEntry]:

@@ -81,6 +81,10 @@ class Plan:
             )
         return prompt
 
+    def has_prompts(self, case: Case) -> bool:
+        """Whether the messages for a case, with its image, are still kept."""
+        return self._prompts.get(case.id) is not None
+
     def count(self) -> int:
         """Number of responses that the plan asks for."""
         pairs = sum(c.applies(case) for c in self.conditions for case in self.dataset)
@@ -166,7 +170,7 @@ def requests(plan: Plan, model: Model) -> Iterator[tuple[Condition, Request]]:
     for k, case in enumerate(plan.dataset):
         if k % _AHEAD == 0:
             ahead = plan.dataset.cases[k : k + _AHEAD]
-            prepare_ahead((c for c in ahead if plan._prompts.get(c.id) is None), plan.max_side)
+            prepare_ahead((c for c in ahead if not plan.has_prompts(c)), plan.max_side)
         for condition in plan.conditions:
             if condition.applies(case):
                 for sample in range(plan.samples):
@@ -233,17 +237,36 @@ def first_calls(plan: Plan) -> Iterator[tuple[Request, int]]:
             yield request, steps_of(condition) - 1
 
 
+@dataclass(frozen=True, slots=True)
+class Elicitation:
+    """How models are asked.
+
+    Parameters
+    ----------
+    params : mapping, optional
+        Parameters of all models that are given by name, the study's (`PAPER`) by default.
+    samples : int
+        Repeats of each call.
+    templates : path, optional
+        Folder of own templates.
+    helpers : mapping
+        Model for a stage of a chain, e.g. `{"adversarial_node": "gpt-4o"}`.
+    max_side : int
+        Pixels of the longer side of a picture that is sent; a larger one is made smaller.
+    """
+
+    params: Mapping[str, Any] | None = None
+    samples: int = 1
+    templates: str | Path | None = None
+    helpers: Mapping[str, str | Model] = field(default_factory=dict)
+    max_side: int = MAX_SIDE
+
+
 def make_plan(
     dataset: Dataset,
     conditions_: Iterable[str],
     models: Iterable[str | Model] | Mapping[str, Mapping[str, Any]],
-    *,
-    params: Mapping[str, Any] | None = None,
-    samples: int = 1,
-    templates: str | Path | None = None,
-    helpers: Mapping[str, str | Model] | None = None,
-    max_side: int = MAX_SIDE,
-    then: Callable[[Record, Case], Iterable[Request]] | None = None,
+    how: Elicitation = Elicitation(),
 ) -> Plan:
     """Resolve names into a plan.
 
@@ -254,17 +277,17 @@ def make_plan(
     SchemaError
         If two models are called the same in results.
     """
-    known = conditions(templates)
-    steps = stages(templates)
+    known = conditions(how.templates)
+    steps = stages(how.templates)
     chosen = []
     for name in conditions_:
         if name not in known:
             raise UnknownName.among("condition", name, known)
         chosen.append(known[name])
-    for name in helpers or {}:
+    for name in how.helpers:
         if name not in steps:
             raise UnknownName.among("stage", name, steps)
-    base = dict(PAPER if params is None else params)
+    base = dict(PAPER if how.params is None else how.params)
 
     def full(model: str | Model) -> Model:
         return model if isinstance(model, Model) else Model(model, base)
@@ -274,10 +297,8 @@ def make_plan(
     else:
         resolved = tuple(full(model) for model in models)
     different_names("models", [model.shown for model in resolved])
-    helping = {name: full(model) for name, model in (helpers or {}).items()}
-    return Plan(
-        dataset, tuple(chosen), resolved, samples, steps, known, helping, max_side=max_side, then=then
-    )
+    helping = {name: full(model) for name, model in how.helpers.items()}
+    return Plan(dataset, tuple(chosen), resolved, how.samples, steps, known, helping, max_side=how.max_side)
 
 
 def elicit(
@@ -286,10 +307,7 @@ def elicit(
     models: Iterable[str | Model] | Mapping[str, Mapping[str, Any]],
     *,
     cache: Cache,
-    params: Mapping[str, Any] | None = None,
-    samples: int = 1,
-    templates: str | Path | None = None,
-    helpers: Mapping[str, str | Model] | None = None,
+    how: Elicitation = Elicitation(),
     limits: Limits | None = None,
     redo: Iterable[str] = REDO,
     progress: bool = True,
@@ -306,14 +324,12 @@ def elicit(
         Names as litellm spells them; a mapping gives each its own parameters.
     cache : Cache
         Where calls are recorded, or replayed from.
-    params : mapping, optional
-        Parameters of all models, the study's (`PAPER`) by default.
-    samples : int
-        Repeats of each call.
-    templates : path, optional
-        Folder of own templates.
-    helpers : mapping, optional
-        Model for a stage of a chain, e.g. `{"adversarial_node": "gpt-4o"}`.
+    how : Elicitation
+        Parameters, repeats, own templates, models of stages.
+    limits : Limits, optional
+        Rates, retries and budget.
+    redo : iterable of str
+        Statuses of recorded answers that are asked for again.
 
     Returns
     -------
@@ -327,9 +343,7 @@ def elicit(
     CallError, ImageError
         Before any call: unknown model, missing key, images that cannot be read.
     """
-    plan = make_plan(
-        dataset, conditions, models, params=params, samples=samples, templates=templates, helpers=helpers
-    )
+    plan = make_plan(dataset, conditions, models, how)
     keys, _ = run_plan(plan, cache, limits=limits, redo=redo, progress=progress)
     return responses(cache, keys)
 
@@ -380,24 +394,13 @@ def run_plan(
         if ready is not None:
             ready(routes)
 
-    def note(index: int | None, record: Record) -> None:
+    def note(_: int | None, record: Record) -> None:
         if record.kind == "elicit":
             slots.add(record.slot)
 
-    def stream(provider: str) -> Iterator[Job]:
-        number = 0
-        for model in plan.models:
-            if provider_of(model.name) == provider:
-                for _, request in requests(plan, model):
-                    case = undecoded.pop(str(request.tags.get("case_id")), None)
-                    if case is not None:
-                        check_all([case])
-                    yield number, request
-                    number += 1
-
     providers = dict.fromkeys(provider_of(model.name) for model in plan.models)
     summary = run_calls(
-        [stream(p) for p in providers],
+        [_stream(plan, provider, undecoded) for provider in providers],
         cache=cache,
         limits=limits or Limits(),
         progress=progress,
@@ -406,6 +409,19 @@ def run_plan(
         total=plan.count(),
     )
     return slots, summary
+
+
+def _stream(plan: Plan, provider: str, undecoded: dict[str, Case]) -> Iterator[Job]:
+    """Yield the calls to the models of one provider; an image is waited for before its first call."""
+    number = 0
+    for model in plan.models:
+        if provider_of(model.name) == provider:
+            for _, request in requests(plan, model):
+                case = undecoded.pop(str(request.tags.get("case_id")), None)
+                if case is not None:
+                    check_all([case])
+                yield number, request
+                number += 1
 
 
 def responses(cache: Cache, slots: set[tuple[str | None, ...]]) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -129,7 +129,7 @@ def run(
     describe(study, plan, cache.folder)
     limits = study.call_limits(budget)
 
-    def ready(routes: list[Route]) -> None:
+    def ready(_: list[Route]) -> None:
         if cache.mode == "record":
             note_run(study, plan, cache.folder)
 
@@ -181,9 +181,9 @@ def behind(study: Study, plan: Plan, panel: Panel) -> Plan:
     chosen = {c.id for c in plan.conditions}
     shown = judge_prompts(study.templates)
 
-    def then(record: Record, case: Case) -> Iterable[Request]:
+    def then(record: Record, _: Case) -> Iterable[Request]:
         # What only led to a response, such as the first step of a chain, is not judged.
-        return panel.follow(record, case) if record.condition in chosen else ()
+        return panel.follow(record) if record.condition in chosen else ()
 
     tried = [
         Request(
@@ -245,28 +245,20 @@ def _judge_calls(plan: Plan, panel: Panel) -> Callable[[Addressed], list[tuple[s
     return calls
 
 
-def from_options(
-    file: Path | None,
-    dataset: str = "",
-    models: str = "",
-    conditions: str = "",
-    judges: str = "",
-    cache: str = "",
-    samples: int | None = None,
-    subset: int | None = None,
-    templates: Path | None = None,
-) -> Study:
-    """Build a study from a file, from options, or from a file with options that win over it."""
-    data: dict[str, Any] = {}
-    if file is not None:
-        data = Study.read(file).model_dump()
-    lists = {"models": models, "conditions": conditions, "judges": judges}
-    data |= {k: [x.strip() for x in v.split(",") if x.strip()] for k, v in lists.items() if v}
-    data |= {k: v for k, v in {"dataset": dataset, "cache": cache}.items() if v}
-    if samples is not None:
-        data["samples"] = samples
-    if subset is not None:
-        data["subset"] = {"n": subset}
-    if templates is not None:
-        data["templates"] = str(templates)
+def from_options(file: Path | None, options: Mapping[str, Any]) -> Study:
+    """Build a study from a file, from options, or from a file with options that win over it.
+
+    `options` are fields of a study as the command line has them: lists as texts with commas, `subset` as a
+    number, empty or None where nothing was given.
+    """
+    data: dict[str, Any] = {} if file is None else Study.read(file).model_dump()
+    given = {k: v for k, v in options.items() if v is not None and v != ""}
+    for name in ("models", "conditions", "judges"):
+        if name in given:
+            given[name] = [x.strip() for x in given[name].split(",") if x.strip()]
+    if "subset" in given:
+        given["subset"] = {"n": given["subset"]}
+    if "templates" in given:
+        given["templates"] = str(given["templates"])
+    data |= given
     return Study.of(data, "options" if file is None else file.name)

@@ -12,7 +12,7 @@ from icgkit.errors import SchemaError, UnknownName
 from icgkit.files import project_root
 from icgkit.schemas import schema
 from icgkit.simulate import effects as simulate
-from icgkit.simulate.power import curve_text, power_curve
+from icgkit.simulate.power import Trials, curve_text, power_curve
 
 FOLDER = project_root() / "data" / "cache" / "simulated"
 FRAMES = (
@@ -75,7 +75,7 @@ def test_shipped_cache_is_near_the_published_figures_and_small() -> None:
 
 
 def test_power_curve_agrees_with_its_closed_form_and_says_what_it_is() -> None:
-    curve = power_curve(effect=0.08, cases=[60, 200], models=2, n_studies=300, seed=5)
+    curve = power_curve(effect=0.08, cases=[60, 200], models=2, trials=Trials(300, seed=5))
     for row in curve.iter_rows(named=True):
         assert row["power"] == pytest.approx(row["power_closed_form"], abs=0.08)
     assert curve["simulated"].all()

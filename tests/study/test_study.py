@@ -23,7 +23,7 @@ from icgkit.files import project_root
 from icgkit.study import run as study_run
 from icgkit.study.batch import run_batch
 from icgkit.study.file import Study, stratified
-from icgkit.study.plan import elicit
+from icgkit.study.plan import Elicitation, elicit
 
 KEY = "sk-test-secret-0123456789"
 
@@ -85,7 +85,7 @@ def test_a_study_runs_once(server, tmp_path) -> None:
     assert load_responses(tmp_path / "run").height == 14
     replayed = elicit(
         load_dataset("small"), ["direct"], ["gpt-4o"], cache=Cache(tmp_path / "run", mode="replay"),
-        params=done.study.params, progress=False,
+        how=Elicitation(done.study.params), progress=False,
     )  # fmt: skip
     assert replayed.height == 4
     with pytest.raises(CacheMiss, match="'cot' for case 'c0'"):
