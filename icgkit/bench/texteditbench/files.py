@@ -16,24 +16,28 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
+from pydantic import ValidationError
 
+from icgkit.bench.common import listed, texts
+from icgkit.cases.case import Case, Target
+from icgkit.cases.dataset import write_cases
+from icgkit.cases.images import opened, prepare, upright_rgb
 from icgkit.errors import ImageError, SchemaError
 from icgkit.files import inside, read_file, write_whole
 from icgkit.judge.human import spreadsheet_safe
 from icgkit.untrusted import json_value
 
-if TYPE_CHECKING:
-    import polars as pl
-
 HALVES = {"data_manual_production": "manual", "data_web-sourced_instances": "web"}
 METHODS = ("text_change", "text_relocation", "text_delete", "scaling", "text_insert", "text_attribute")
 DIFFICULTIES = ("easy", "medium", "hard")
-SOURCES = ("human_annotation", "model_generated")
-# Spellings in the public files -> the word that is meant.
+KNOWN = {
+    "editing_method": METHODS, "difficulty": DIFFICULTIES, "source_tag": ("human_annotation", "model_generated"),
+}  # fmt: skip
 SPELLINGS = {
     "editing_method": {"scalling": "scaling"},
     "difficulty": {"esay": "easy", "meduim": "medium"},
@@ -50,12 +54,17 @@ SPELLINGS = {
         "Scientific & Technical": "Scientific & Technical Diagrams",
     },
 }
+"""Spellings in the public files to the word that is meant."""
 _SCORE = re.compile(r"\s*([0-9]{1,3})?\s*\(\s*([0-9]{1,3}(?:\s*,\s*[0-9]{1,3}){0,30})\s*,?\s*\)\s*")
 _PICTURES = (".jpg", ".jpeg", ".png", ".webp")
 _MARKS = {"prompt", "input_image", "editing_method"}
 _MAX_ID = 80
-_COLUMNS = ("case_id", "half", "topic", "folder", "id", "prompt", "editing_method", "difficulty", "score",
-            "score_parts", "input_image", "output_image", "masks", "source_tag", "knowledge_prompt", "file")  # fmt: skip
+_COLUMNS: dict[str, Any] = texts(
+    "case_id", "half", "topic", "folder", "id", "prompt", "editing_method", "difficulty", "score", "score_parts",
+    "input_image", "output_image", "masks", "source_tag", "knowledge_prompt", "file",
+) | {"score": pl.Int64, "score_parts": pl.List(pl.Int64), "masks": pl.List(pl.String)}  # fmt: skip
+Record = dict[str, Any]
+Box = tuple[int, int, int, int]
 
 
 class Import(NamedTuple):
@@ -76,65 +85,47 @@ class Import(NamedTuple):
 
 @dataclass
 class _Log:
+    root: Path
     file: str = ""
-    repairs: list[dict[str, str]] = field(default_factory=list)
-    problems: list[dict[str, str]] = field(default_factory=list)
+    repairs: list[tuple[str, ...]] = field(default_factory=list)
+    problems: list[tuple[str, ...]] = field(default_factory=list)
 
     def repair(self, kind: str, name: str, was: str, now: str) -> None:
-        self.repairs.append({"file": self.file, "kind": kind, "field": name, "was": was, "now": now})
+        self.repairs.append((self.file, kind, name, was, now))
 
     def problem(self, kind: str, detail: str) -> None:
-        self.problems.append({"file": self.file, "kind": kind, "detail": detail})
+        self.problems.append((self.file, kind, detail))
 
 
 def read(path: str | Path) -> Import:
-    """Read every annotation file below a folder.
-
-    Parameters
-    ----------
-    path : str or Path
-        The public folder, or one above it.
-
-    Raises
-    ------
-    SchemaError
-        If no annotation file is found, or none of them is one of TextEditBench.
-    """
-    import polars as pl
-
+    """Read every annotation file below the public folder, or one above it; an error if there is none of TextEditBench."""
     root = Path(path)
     files = sorted(p for p in root.rglob("*.json") if _regular(root, p))
     if not files:
         raise SchemaError(f"{root}: no annotation file", allowed="the folder with data_manual_production/")
-    log = _Log()
-    rows = [row for file in files for row in _records(root, file, log)]
-    if not any(row["_like"] for row in rows):
+    log = _Log(root)
+    rows = [row for file in files for row in _records(file, log)]
+    like = [row.pop("_like") for row in rows]
+    if not any(like):
         raise SchemaError(
             f"{root}: this is no TextEditBench folder", got=files[0].relative_to(root).as_posix(),
             allowed="instances with prompt, editing_method and input_image",
             remedy="give the folder with data_manual_production/ and data_web-sourced_instances/",
         )  # fmt: skip
-    rows = [{k: v for k, v in row.items() if k != "_like"} for row in rows]
     _tell_apart(rows)
     seen = Counter(row["id"] for row in rows)
     for row in rows:
         if seen[row["id"]] > 1:
             log.file = row["file"]
             log.repair("id used more than once", "id", row["id"], row["case_id"])
-    text = dict.fromkeys(("file", "kind", "field", "was", "now"), pl.String)
-    records = pl.DataFrame(
-        rows,
-        schema=dict.fromkeys(_COLUMNS, pl.String)
-        | {"score": pl.Int64, "score_parts": pl.List(pl.Int64), "masks": pl.List(pl.String)},
-    )
     return Import(
-        records,
-        pl.DataFrame(log.repairs, schema=text),
-        pl.DataFrame(log.problems, schema={"file": pl.String, "kind": pl.String, "detail": pl.String}),
-    )
+        pl.DataFrame(rows, schema=_COLUMNS), listed(log.repairs, "file", "kind", "field", "was", "now"),
+        listed(log.problems, "file", "kind", "detail"),
+    )  # fmt: skip
 
 
-def _records(root: Path, file: Path, log: _Log) -> Iterator[dict[str, Any]]:
+def _records(file: Path, log: _Log) -> Iterator[Record]:
+    root, folder = log.root, file.parent
     log.file = file.relative_to(root).as_posix()
     data = _parse(read_file(file), log)
     if isinstance(data, dict):
@@ -144,30 +135,20 @@ def _records(root: Path, file: Path, log: _Log) -> Iterator[dict[str, Any]]:
         log.problem("not a record", f"{type(data).__name__} at the top")
         return
     half = next((HALVES[p] for p in file.parts if p in HALVES), "other")
-    topic, folder = file.parent.parent.name, file.parent.name
-    for k, raw in enumerate(data):
-        row: dict[str, Any] = {
-            name: _text(raw, name, log)
-            for name in ("id", "prompt", "topic", "editing_method", "difficulty", "source_tag")
-        }
-        part = f"-{k + 1}" if len(data) > 1 else ""
+    named = f"{half}-{_slug(folder.parent.name)}-{_slug(folder.name)}"
+    for k, raw in enumerate(data, 1):
+        words = ("id", "prompt", "topic", "editing_method", "difficulty", "source_tag")
+        row: Record = {name: _text(raw, name, log) for name in words}
         row |= {
-            "case_id": f"{half}-{_slug(topic)}-{_slug(folder)}{part}",
-            "half": half,
-            "folder": file.parent.relative_to(root).as_posix(),
-            "knowledge_prompt": _knowledge(raw, log),
-            "file": log.file,
+            "case_id": f"{named}-{k}" if len(data) > 1 else named, "half": half,
+            "folder": folder.relative_to(root).as_posix(), "knowledge_prompt": _knowledge(raw, log), "file": log.file,
+            "input_image": _image(folder, raw.get("input_image"), "input_image", log),
+            "output_image": _image(folder, raw.get("output_image"), "output_image", log),
             "_like": len(_MARKS & set(raw)) > 1,
-        }
-        for name in ("input_image", "output_image"):
-            row[name] = _image(root, file.parent, raw.get(name), name, log)
-        row["masks"] = _masks(root, file.parent, row["input_image"])
+        }  # fmt: skip
+        row["masks"] = _masks(root, folder, row["input_image"])
         row["score"], row["score_parts"] = _score(raw.get("difficulty_score"), log)
-        for name, known in (
-            ("editing_method", METHODS),
-            ("difficulty", DIFFICULTIES),
-            ("source_tag", SOURCES),
-        ):
+        for name, known in KNOWN.items():
             if row[name] not in known:
                 log.problem(f"unknown {name}", str(row[name]))
         yield row
@@ -197,22 +178,21 @@ def _parse(data: bytes, log: _Log) -> Any:
         return found
 
 
-def _text(raw: dict[str, Any], name: str, log: _Log) -> str | None:
+def _text(raw: Record, name: str, log: _Log) -> str | None:
     value = raw.get(name)
     if value is None:
         log.problem("missing field", name)
         return None
-    text = str(value)
-    if name != "prompt" and text != text.strip():
-        log.repair("blank at the edge", name, text, text.strip())
-    text = text.strip()
+    text = str(value).strip()
+    if name != "prompt" and text != str(value):
+        log.repair("blank at the edge", name, str(value), text)
     meant = SPELLINGS.get(name, {}).get(text, text)
     if meant != text:
         log.repair(f"spelling of {name}", name, text, meant)
     return meant
 
 
-def _knowledge(raw: dict[str, Any], log: _Log) -> str | None:
+def _knowledge(raw: Record, log: _Log) -> str | None:
     for key, value in raw.items():
         if key != "prompt" and re.sub(r"[^a-z]", "", key.lower()).endswith("edgeprompt"):
             if key != "knowledge_prompt":
@@ -221,26 +201,24 @@ def _knowledge(raw: dict[str, Any], log: _Log) -> str | None:
     return None
 
 
-def _image(root: Path, folder: Path, value: Any, name: str, log: _Log) -> str | None:
+def _image(folder: Path, value: Any, name: str, log: _Log) -> str | None:
     if not isinstance(value, str) or not value.strip():
         return None
     if value != value.strip():
         log.repair("blank at the end of an image name", name, value, value.strip())
     for candidate in (value, value.strip()):
-        if path := _regular(root, folder / candidate):
+        if path := _regular(log.root, folder / candidate):
             return path
+    if name != "input_image":
+        return None
     # Masks are no input; the folder's only other picture is.
-    pictures = sorted(
-        p.name
-        for p in folder.iterdir()
-        if p.suffix.lower() in _PICTURES and not p.stem.endswith("_mask") and _regular(root, p)
-    )
-    if name == "input_image" and len(pictures) == 1:
-        log.repair("image name that does not exist", name, value, pictures[0])
-        return (folder / pictures[0]).relative_to(root).as_posix()
-    if name == "input_image":
+    shown = [p for p in folder.iterdir() if p.suffix.lower() in _PICTURES and not p.stem.endswith("_mask")]
+    pictures = [found for p in shown if (found := _regular(log.root, p))]
+    if len(pictures) != 1:
         log.problem("image not here", value)
-    return None
+        return None
+    log.repair("image name that does not exist", name, value, Path(pictures[0]).name)
+    return pictures[0]
 
 
 def _masks(root: Path, folder: Path, image: str | None) -> list[str]:
@@ -253,15 +231,7 @@ def _masks(root: Path, folder: Path, image: str | None) -> list[str]:
 
 
 def mask_of(path: Path, size: tuple[int, int]) -> NDArray[np.bool_]:
-    """Read a mask as true where it is white (128 and above), at the size (width, height) of its image.
-
-    Raises
-    ------
-    ImageError
-        If it cannot be read.
-    """
-    from icgkit.cases.images import opened, upright_rgb
-
+    """Read a mask as true where it is white (128 and above), at the size (width, height) of its image."""
     with opened(path) as (image, _):
         grey = upright_rgb(image, path.name).convert("L")
     if grey.size != size:
@@ -269,9 +239,7 @@ def mask_of(path: Path, size: tuple[int, int]) -> NDArray[np.bool_]:
     return np.asarray(grey) >= 128
 
 
-def _region(
-    root: Path, row: dict[str, Any], size: tuple[int, int]
-) -> tuple[tuple[int, int, int, int] | None, str]:
+def _region(root: Path, row: Record, size: tuple[int, int]) -> tuple[Box | None, str]:
     """Return the box that the mask of the input is white in, and what is wrong with the mask."""
     own = f"{Path(row['input_image']).stem}_mask"
     name = next((m for m in row["masks"] if Path(m).stem == own), None)
@@ -299,10 +267,10 @@ def _regular(root: Path, path: Path) -> str | None:
 def _score(value: Any, log: _Log) -> tuple[int | None, list[int] | None]:
     match = _SCORE.fullmatch(str(value)[:500]) if value is not None else None
     parts = [int(p) for p in match[2].split(",") if p.strip()] if match else []
-    if len(parts) != 10 or any(p > 2 for p in parts):
+    if match is None or len(parts) != 10 or any(p > 2 for p in parts):
         log.problem("difficulty_score is not ten parts of 0 to 2", str(value))
         return None, None
-    if match and match[1] and int(match[1]) != sum(parts):
+    if match[1] and int(match[1]) != sum(parts):
         log.problem("difficulty_score is not the sum of its parts", str(value))
     return sum(parts), parts
 
@@ -311,7 +279,7 @@ def _slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
 
 
-def _tell_apart(rows: list[dict[str, Any]]) -> None:
+def _tell_apart(rows: list[Record]) -> None:
     """Give case ids that are too long, or that two folders share, an end made of the folder's own name."""
     seen = Counter(row["case_id"] for row in rows)
     for row in rows:
@@ -325,65 +293,22 @@ def write_dataset(found: Import, root: str | Path, out: str | Path, *, name: str
 
     The cases carry no constraint graph: they can be elicited from, and judged once annotated. The
     images come along (as links of the file system where it has them, else as copies), so that the
-    folder stands alone. `repairs.csv` and `problems.csv` lie
-    beside the cases.
-
-    Raises
-    ------
-    ImageError
-        If no record has its image.
+    folder stands alone. `repairs.csv` and `problems.csv` lie beside the cases. Without any image it is an error.
     """
-    from pydantic import ValidationError
-
-    from icgkit.cases.case import Case, Target
-    from icgkit.cases.dataset import write_cases
-    from icgkit.cases.images import prepare
-
-    root = Path(root)
-    cases, unreadable = [], []
-    kept: dict[str, Path] = {}
+    root, folder = Path(root), Path(out)
+    cases: list[Case] = []
+    problems: list[tuple[str, str, str]] = []
     for row in found.records.drop_nulls("input_image").iter_rows(named=True):
-        try:
-            path = inside(root, row["input_image"])
-            image = prepare(path, max_side=100_000)
-        except ImageError as exc:
-            unreadable.append({"file": row["file"], "kind": "image cannot be read", "detail": str(exc)})
-            continue
-        box, fault = _region(root, row, (image.width, image.height))
-        if fault:
-            unreadable.append({"file": row["file"], "kind": "no target region", "detail": fault})
-        keep = ("id", "half", "topic", "editing_method", "difficulty", "score", "knowledge_prompt")
-        words = str(row["prompt"] or "")
-        try:
-            case = Case(
-                id=row["case_id"],
-                image=row["input_image"],
-                image_size=(image.width, image.height),
-                instruction=words,
-                source="TextEditBench",
-                target=Target(
-                    element=words[:200],
-                    region="white in the mask" if box else "named in the instruction",
-                    action=row["editing_method"] or "changes",
-                    bbox=box,
-                ),
-                metadata={k: row[k] for k in keep if row[k] is not None},
-            )
-        except ValidationError as exc:
-            why = exc.errors(include_url=False, include_input=False)[0]
-            detail = f"{'.'.join(map(str, why['loc']))}: {why['msg']}"
-            unreadable.append({"file": row["file"], "kind": "no case can be made of it", "detail": detail})
-            continue
-        kept[row["input_image"]] = path
-        cases.append(case)
+        case, told = _case(root, row)
+        cases += [case] if case else []
+        problems += [(row["file"], kind, detail) for kind, detail in told]
     if not cases:
         raise ImageError(
             f"{root}: no record has its image", remedy="point to the folder that holds the .jpg files"
         )
-    folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    for image_name, path in kept.items():
-        place = inside(folder / "images", image_name)
+    for image in dict.fromkeys(case.image for case in cases):
+        path, place = inside(root, image), inside(folder / "images", image)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.unlink(missing_ok=True)
         try:
@@ -396,34 +321,46 @@ def write_dataset(found: Import, root: str | Path, out: str | Path, *, name: str
         'provenance = "TextEditBench, imported by icgkit; no constraint graphs"\nimage_root = "images"\n'
     )
     write_whole(folder / "dataset.toml", text.encode())
-    import polars as pl
-
-    problems = pl.concat([found.problems, pl.DataFrame(unreadable, schema=found.problems.schema)])
-    for frame, file in ((found.repairs, "repairs.csv"), (problems, "problems.csv")):
-        text = frame.with_columns(
-            pl.col(pl.String).map_elements(spreadsheet_safe, return_dtype=pl.String)
-        ).write_csv()
-        write_whole(folder / file, text.encode())
+    every = pl.concat([found.problems, listed(problems, *found.problems.columns)])
+    safe = pl.col(pl.String).map_elements(spreadsheet_safe, return_dtype=pl.String)
+    for frame, file in ((found.repairs, "repairs.csv"), (every, "problems.csv")):
+        write_whole(folder / file, frame.with_columns(safe).write_csv().encode())
     return len(cases)
 
 
+def _case(root: Path, row: Record) -> tuple[Case | None, list[tuple[str, str]]]:
+    """Return the case of a record, and its problems (kind, detail)."""
+    try:
+        image = prepare(inside(root, row["input_image"]), max_side=100_000)
+    except ImageError as exc:
+        return None, [("image cannot be read", str(exc))]
+    size, words = (image.width, image.height), str(row["prompt"] or "")
+    box, fault = _region(root, row, size)
+    problems = [("no target region", fault)] if fault else []
+    kept = ("id", "half", "topic", "editing_method", "difficulty", "score", "knowledge_prompt")
+    try:
+        target = Target(
+            element=words[:200], region="white in the mask" if box else "named in the instruction",
+            action=row["editing_method"] or "changes", bbox=box,
+        )  # fmt: skip
+        case = Case(
+            id=row["case_id"], image=row["input_image"], image_size=size, instruction=words, source="TextEditBench",
+            target=target, metadata={k: row[k] for k in kept if row[k] is not None},
+        )  # fmt: skip
+    except ValidationError as exc:
+        why = exc.errors(include_url=False, include_input=False)[0]
+        detail = f"{'.'.join(map(str, why['loc']))}: {why['msg']}"
+        return None, [*problems, ("no case can be made of it", detail)]
+    return case, problems
+
+
 def report(found: Import) -> pl.DataFrame:
-    """Count repairs and problems by kind.
-
-    Returns
-    -------
-    polars.DataFrame
-        kind, repaired (bool), n (places), files.
-    """
-    import polars as pl
-
+    """Count repairs and problems by kind: kind, repaired (bool), n (places), files."""
     parts = [
-        frame.group_by("kind").agg(pl.len().cast(pl.Int64).alias("n"), pl.col("file").n_unique().cast(pl.Int64).alias("files"))
-        .with_columns(repaired=pl.lit(done))
+        frame.select("kind", "file", repaired=pl.lit(done))
         for frame, done in ((found.repairs, True), (found.problems, False))
-    ]  # fmt: skip
-    return (
-        pl.concat(parts)
-        .select("kind", "repaired", "n", "files")
-        .sort("repaired", "n", "kind", descending=[True, True, False])
-    )
+    ]
+    counted = pl.concat(parts).group_by("kind", "repaired").agg(
+        n=pl.len().cast(pl.Int64), files=pl.col("file").n_unique().cast(pl.Int64)
+    )  # fmt: skip
+    return counted.sort("repaired", "n", "kind", descending=[True, True, False])

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
 
+from icgkit.bench.common import listed, read_json, texts, with_whole
 from icgkit.bench.texteditbench.files import HALVES, mask_of, read
+from icgkit.cases.images import opened, upright_rgb
 from icgkit.errors import ImageError, SchemaError
-from icgkit.files import inside, read_file
+from icgkit.files import inside
 from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap
 from icgkit.metrics.mean import mean
 from icgkit.prompts.replies import as_score
-from icgkit.untrusted import json_value
-
-if TYPE_CHECKING:
-    import polars as pl
 
 JUDGED = {
     "IF": "instruction following", "TA": "text accuracy", "VC": "visual consistency", "LP": "layout preservation",
@@ -27,17 +28,12 @@ JUDGED = {
 """Dimensions of the public judge, 0 to 5 each; SE only where an instance has a knowledge prompt."""
 PIXELS = {"MSE": "0 to 65,025", "PSNR": "dB", "SSIM": "-1 to 1"}
 _PUBLIC_HALVES = HALVES | {"canva": "manual", "real": "web"}
-
+_PROBLEM = ("place", "kind", "detail")
 Array = NDArray[np.float64]
 
 
 def read_judged(path: str | Path) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Read what the public judge (`gpt_eval.py`) wrote.
-
-    Parameters
-    ----------
-    path : path
-        A file `<model>.json`, or the folder of such files.
+    """Read what the public judge (`gpt_eval.py`) wrote: a file `<model>.json`, or the folder of such files.
 
     Returns
     -------
@@ -45,20 +41,13 @@ def read_judged(path: str | Path) -> tuple[pl.DataFrame, pl.DataFrame]:
         One row a model, instance and dimension: `model`, `category`, `task_id`, `measure`, `score` (0 to 5,
         null if the judge failed), `public` (the number that the public script averages: a failed call is 0);
         and the problems: place, kind, detail.
-
-    Raises
-    ------
-    SchemaError
-        If no file holds scores, or an instance occurs twice with other scores.
     """
-    import polars as pl
-
     root = Path(path)
     files = [root] if root.is_file() else sorted(root.glob("*.json"))
     rows: list[tuple[Any, ...]] = []
     problems: list[tuple[str, str, str]] = []
     for file in files:
-        data = json_value(read_file(file), file.name)
+        data = read_json(file)
         data = data.get("tasks") if isinstance(data, dict) else data
         seen: dict[tuple[str, str], Any] = {}
         for record in data if isinstance(data, list) else []:
@@ -67,33 +56,34 @@ def read_judged(path: str | Path) -> tuple[pl.DataFrame, pl.DataFrame]:
                 problems.append((file.name, "no scores", str(record)[:80]))
                 continue
             category, task = (str(record.get(k, "")) for k in ("category", "task_id"))
+            place = f"{file.name}: {category}/{task}"
             if (category, task) in seen:
                 if seen[category, task] != told:
-                    problems.append((f"{file.name}: {category}/{task}", "twice: the first one counts", ""))
+                    problems.append((place, "twice: the first one counts", ""))
                 continue
             seen[category, task] = told
             for name in (n for n in JUDGED if n in told):
-                score, public, why = _score(told[name], name)
-                rows.append((file.stem, category, task, name, score, public))
-                if why:
-                    problems.append(
-                        (f"{file.name}: {category}/{task}", f"{name}: {why}", str(told[name])[:120])
-                    )
+                value, public, why = _score(told[name], name)
+                rows.append((file.stem, category, task, name, value, public))
+                problems += [(place, f"{name}: {why}", str(told[name])[:120])] if why else []
     if not rows:
         raise SchemaError(
             "no scores of TextEditBench", got=[f.name for f in files][:5] or str(root),
             allowed="files <model>.json with evaluation_results of IF, TA, VC, LP, SE",
         )  # fmt: skip
-    kinds: dict[str, Any] = dict.fromkeys(("model", "category", "task_id", "measure"), pl.String)
-    frame = pl.DataFrame(rows, schema=kinds | {"score": pl.Float64, "public": pl.Float64}, orient="row")
-    words = dict.fromkeys(("place", "kind", "detail"), pl.String)
-    return frame, pl.DataFrame(problems, schema=words, orient="row")
+    return _scored(rows, "task_id"), listed(problems, *_PROBLEM)
+
+
+def _scored(rows: list[tuple[Any, ...]], instance: str) -> pl.DataFrame:
+    kinds = texts("model", "category", instance, "measure") | {"score": pl.Float64, "public": pl.Float64}
+    return pl.DataFrame(rows, schema=kinds, orient="row")
 
 
 def _score(told: Any, name: str) -> tuple[float | None, float | None, str]:
     """Return the score, the number that the public script takes, and what is wrong."""
-    inner = told.get(name, told.get("score")) if isinstance(told, dict) else told
-    number = as_score(inner, float("-inf"), float("inf"))
+    number = as_score(
+        told.get(name, told.get("score")) if isinstance(told, dict) else told, -math.inf, math.inf
+    )
     if number is None:
         return None, None, "no number"
     said = told.get("rationale") if isinstance(told, dict) else ""
@@ -112,36 +102,25 @@ def judged_scores(frame: pl.DataFrame, *, ci: Bootstrap | None = BOOTSTRAP) -> p
         instances), `public` (mean that the public script prints), `n_scored`, `n_total`, `n_missing`,
         `method`, `status`.
     """
-    import polars as pl
-
     return _averages(frame.with_columns(case_id=pl.format("{}/{}", "category", "task_id")), JUDGED, ci)
 
 
-def _averages(frame: pl.DataFrame, order: dict[str, str], ci: Bootstrap | None) -> pl.DataFrame:
-    import polars as pl
-
+def _averages(frame: pl.DataFrame, order: Iterable[str], ci: Bootstrap | None) -> pl.DataFrame:
     key = ["model", "category", "measure"]
-    parts = []
-    for part in (frame.with_columns(category=pl.lit("all")), frame):
-        renamed = part.rename({"measure": "_m"})
-        got = mean(renamed, ["score"], by=["model", "category", "_m"], ci=ci)
-        got = got.drop("measure").rename({"_m": "measure"})
-        public = part.group_by(key).agg(pl.col("public").mean())
-        parts.append(got.join(public, on=key, how="left", maintain_order="left"))
-    tail = ["estimate", "low", "high", "public", "n_scored", "n_total", "n_missing", "method", "status"]
     place = pl.col("measure").replace_strict({m: i for i, m in enumerate(order)})
-    return pl.concat([p.sort("model", "category", place) for p in parts]).select(*key, *tail)
+    tail = ["estimate", "low", "high", "public", "n_scored", "n_total", "n_missing", "method", "status"]
+
+    def averaged(part: pl.DataFrame) -> pl.DataFrame:
+        got = mean(part.rename({"measure": "_m"}), ["score"], by=["model", "category", "_m"], ci=ci)
+        public = part.group_by(key).agg(pl.col("public").mean())
+        both = got.drop("measure").rename({"_m": "measure"}).join(public, on=key, how="left")
+        return both.sort("model", "category", place).select(*key, *tail)
+
+    return with_whole(frame, "category", averaged)
 
 
 def outside_mask(original: Array, edited: Array, mask: NDArray[np.bool_]) -> dict[str, float]:
-    """Compare two pictures where nothing should have changed.
-
-    Parameters
-    ----------
-    original, edited : array (height, width, 3)
-        Values 0 to 255.
-    mask : array of bool (height, width)
-        True where the edit is: left out.
+    """Compare two pictures (height, width, 3; values 0 to 255) where nothing should have changed: outside the mask.
 
     Returns
     -------
@@ -150,26 +129,18 @@ def outside_mask(original: Array, edited: Array, mask: NDArray[np.bool_]) -> dic
         mask; `SSIM` of the pictures with the mask set to black, over the whole picture, as in the
         public script.
 
-    Raises
-    ------
-    ImageError
-        If the sizes differ or the mask covers all.
-
     Notes
     -----
-    SSIM with a Gaussian window of 11 pixels, sigma 1.5, constants 0.01 and 0.03, windows that lie in the
-    picture only. Since black is like black, it rises with the size of the mask. The public script for MSE and
-    PSNR first warps the edit onto the original (SIFT, homography); here a picture that moved is a
-    difference.
-
-    References
-    ----------
-    Wang et al. (2004), IEEE Transactions on Image Processing 13, 600-612.
+    SSIM (Wang et al. 2004, IEEE Transactions on Image Processing 13, 600-612) with a Gaussian window of 11 pixels,
+    sigma 1.5, constants 0.01 and 0.03, windows that lie in the picture only. Since black is like black, it rises with
+    the size of the mask. The public script for MSE and PSNR first warps the edit onto the original (SIFT,
+    homography); here a picture that moved is a difference.
 
     Examples
     --------
-    >>> one = np.zeros((16, 16, 3)); two = one.copy(); two[:, :8] = 10; two[:, 8:] = 200
-    >>> at = np.zeros((16, 16), bool); at[:, 8:] = True
+    >>> one = np.zeros((20, 20, 3))
+    >>> two = one + 10.0
+    >>> at = np.zeros((20, 20), dtype=bool)
     >>> {k: round(v, 2) for k, v in outside_mask(one, two, at).items() if k != "SSIM"}
     {'MSE': 100.0, 'PSNR': 28.13}
     """
@@ -183,15 +154,12 @@ def outside_mask(original: Array, edited: Array, mask: NDArray[np.bool_]) -> dic
     mse = float(((original - edited)[keep] ** 2).mean())
     one, two = (x / 255 * keep[..., None] for x in (original, edited))
     return {
-        "MSE": mse,
-        "PSNR": 10 * math.log10(255**2 / mse) if mse else math.inf,
+        "MSE": mse, "PSNR": 10 * math.log10(255**2 / mse) if mse else math.inf,
         "SSIM": float(np.mean([_ssim(one[..., c], two[..., c]) for c in range(one.shape[2])])),
-    }
+    }  # fmt: skip
 
 
 def _ssim(a: Array, b: Array) -> float:
-    from scipy.ndimage import gaussian_filter
-
     def smooth(x: Array) -> Array:
         return np.asarray(gaussian_filter(x, 1.5, radius=5)[5:-5, 5:-5])
 
@@ -224,57 +192,46 @@ def pixel_scores(
         every instance of the data counts in `n_total`. An infinite PSNR is missing, and among the
         problems.
     """
-    import polars as pl
-
     root, here = Path(data), Path(edited)
-    problems: list[tuple[str, str, str]] = []
     pictures: dict[tuple[str, str, str], Path] = {}
     for path in sorted(p for p in here.rglob("*_edited.*") if p.suffix.lower() in (".jpg", ".jpeg", ".png")):
-        parts = path.relative_to(here).parts
-        half = next((_PUBLIC_HALVES[p] for p in parts if p in _PUBLIC_HALVES), "")
-        number = path.stem.removesuffix("_edited")
-        pictures[half, path.parent.name, number.lstrip("0")] = path
+        half = next((_PUBLIC_HALVES[p] for p in path.relative_to(here).parts if p in _PUBLIC_HALVES), "")
+        pictures[half, path.parent.name, path.stem.removesuffix("_edited").lstrip("0")] = path
     if not pictures:
         raise SchemaError("no edited picture", got=str(here), allowed="<half>/<topic>/<number>_edited.jpg")
     rows: list[tuple[Any, ...]] = []
+    problems: list[tuple[str, str, str]] = []
     for row in read(root).records.iter_rows(named=True):
-        folder = Path(row["folder"])
-        topic, number = folder.parent.name, folder.name.lstrip("0")
-        found = pictures.get((row["half"], topic, number)) or pictures.get(("", topic, number))
+        case, folder = row["case_id"], Path(row["folder"])
+        place = (folder.parent.name, folder.name.lstrip("0"))
+        found = pictures.get((row["half"], *place)) or pictures.get(("", *place))
         values: dict[str, float] = {}
         try:
-            if found is None:
-                raise ImageError("no edited picture")
-            if not row["input_image"] or not row["masks"]:
-                raise ImageError("no original or no mask")
-            values = _compare(root, row, here, found)
+            values = _compared(root, row, here, found)
         except ImageError as exc:
-            problems.append((row["case_id"], "not compared", str(exc)))
+            problems.append((case, "not compared", str(exc)))
         if values.get("PSNR") == math.inf:
-            problems.append((row["case_id"], "PSNR infinite", "no pixel outside the mask differs"))
+            problems.append((case, "PSNR infinite", "no pixel outside the mask differs"))
         for name in PIXELS:
-            value = values.get(name)
-            value = value if value is not None and math.isfinite(value) else None
-            rows.append((model or here.resolve().name, topic, row["case_id"], name, value, None))
-    kinds: dict[str, Any] = dict.fromkeys(("model", "category", "case_id", "measure"), pl.String)
-    frame = pl.DataFrame(rows, schema=kinds | {"score": pl.Float64, "public": pl.Float64}, orient="row")
-    words = dict.fromkeys(("place", "kind", "detail"), pl.String)
-    return _averages(frame, PIXELS, ci), pl.DataFrame(problems, schema=words, orient="row")
+            value = values.get(name, math.nan)
+            known = value if math.isfinite(value) else None
+            rows.append((model or here.resolve().name, folder.parent.name, case, name, known, None))
+    return _averages(_scored(rows, "case_id"), PIXELS, ci), listed(problems, *_PROBLEM)
 
 
-def _compare(root: Path, row: dict[str, Any], here: Path, found: Path) -> dict[str, float]:
-    from icgkit.cases.images import opened, upright_rgb
-
+def _compared(root: Path, row: dict[str, Any], here: Path, found: Path | None) -> dict[str, float]:
     def pixels(path: Path) -> Array:
         with opened(path) as (image, _):
             return np.asarray(upright_rgb(image, path.name), dtype=np.float64)
 
+    if found is None:
+        raise ImageError("no edited picture")
+    if not row["input_image"] or not row["masks"]:
+        raise ImageError("no original or no mask")
     original = pixels(inside(root, row["input_image"]))
     size = (original.shape[1], original.shape[0])
-    masks = [mask_of(inside(root, name), size) for name in row["masks"]]
-    return outside_mask(
-        original, pixels(inside(here, found.relative_to(here).as_posix())), np.any(masks, axis=0)
-    )
+    mask: NDArray[np.bool_] = np.any([mask_of(inside(root, name), size) for name in row["masks"]], axis=0)
+    return outside_mask(original, pixels(inside(here, found.relative_to(here).as_posix())), mask)
 
 
 def score(
