@@ -87,7 +87,7 @@ async def _reset(request: web.Request) -> None:
 async def _fault(
     name: str, value: str | None, request: web.Request, body: dict[str, Any]
 ) -> web.StreamResponse:
-    headers = {}
+    headers: dict[str, str] = {}
     if name == "after":  # Retry-After in seconds
         return web.json_response(
             {"error": {"message": "slow down"}}, status=429, headers={"Retry-After": value or "1"}
@@ -161,8 +161,8 @@ async def _fault(
     if name == "list":
         return web.json_response([1, 2])
     if name == "surrogate":
-        data = json.dumps(reply(body, "SUR")).replace("SUR", "bad \\ud800 half")
-        return web.Response(text=data, content_type="application/json")
+        half = json.dumps(reply(body, "SUR")).replace("SUR", "bad \\ud800 half")
+        return web.Response(text=half, content_type="application/json")
     if name == "badkey":
         key = request.headers.get("Authorization", "")
         return web.json_response({"error": {"message": f"Incorrect API key provided: {key}"}}, status=401)

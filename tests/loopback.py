@@ -50,7 +50,7 @@ def listen(answer: Callable[[str, dict[str, Any]], Answer] | None = None) -> Ite
             except ValueError:
                 asked = {}
             if seen.answer is None or self.command == "CONNECT":
-                status, headers, data = 502, {}, b"nothing leaves"
+                status, headers, data = 502, dict[str, str](), b"nothing leaves"
             else:
                 status, headers, data = seen.answer(whole, asked)
             self.send_response(status)

@@ -24,7 +24,7 @@ def write_small(folder: Path, name: str = "mine", n: int = 3, update: str = "upd
         cases.append(
             Case(
                 id=f"c{i}", image=f"{i}.png", image_size=(30, 20), instruction=f"Edit {i}.", source="drawn",
-                target=Target(element="a", region="b", action="c"), constraint_nodes=nodes,
+                target=Target(element="a", region="b", action="c"), constraint_nodes=tuple(nodes),
             )
         )  # fmt: skip
     write_cases(cases, folder / "cases.jsonl")

@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -107,7 +108,9 @@ def test_every_option_and_setting_that_helps_is_read_somewhere() -> None:
 @pytest.mark.parametrize(
     "words", [("run", "--models", "\x1b]0;x\x07"), ("judge", "--cache", "a\nb"), ("doctor",)]
 )
-def test_bad_input_on_the_command_line_is_one_error_without_a_traceback(words, tmp_path, monkeypatch) -> None:
+def test_bad_input_on_the_command_line_is_one_error_without_a_traceback(
+    words: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from typer.testing import CliRunner
 
     monkeypatch.chdir(tmp_path)
@@ -127,7 +130,9 @@ def test_bad_input_on_the_command_line_is_one_error_without_a_traceback(words, t
         (UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed"), "ICGKIT_TRACEBACK=1"),
     ],
 )
-def test_what_the_system_refuses_is_said_in_plain_words(fault: Exception, said: str, monkeypatch) -> None:
+def test_what_the_system_refuses_is_said_in_plain_words(
+    fault: Exception, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from typer.testing import CliRunner
 
     from icgkit import doctor

@@ -11,7 +11,7 @@ from icgkit import files
 from icgkit.errors import ImageError, SchemaError
 
 
-def test_only_regular_files_within_the_limit_are_read(tmp_path) -> None:
+def test_only_regular_files_within_the_limit_are_read(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"abc")
     assert files.read_file(tmp_path / "a", limit=3) == b"abc"
     os.mkfifo(tmp_path / "pipe")
@@ -45,7 +45,9 @@ def test_a_name_that_leads_out_of_its_folder_is_refused(name: str, tmp_path: Pat
         files.inside(root, name)
 
 
-def test_the_footer_of_a_parquet_file_is_believed_before_its_pages(tmp_path, monkeypatch) -> None:
+def test_the_footer_of_a_parquet_file_is_believed_before_its_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     frame = pl.DataFrame({"a": ["x" * 40_000 + str(n) for n in range(100)], "b": range(100)})
     for options in ({}, {"row_group_size": 7}, {"compression": "snappy"}):
         frame.write_parquet(tmp_path / "t.parquet", **options)
@@ -62,7 +64,7 @@ def test_the_footer_of_a_parquet_file_is_believed_before_its_pages(tmp_path, mon
         files.read_parquet(tmp_path / "t.parquet")
 
 
-def test_a_damaged_parquet_file_is_named(tmp_path) -> None:
+def test_a_damaged_parquet_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     pl.DataFrame({"a": range(1000)}).write_parquet(path)
     whole = path.read_bytes()
@@ -73,7 +75,7 @@ def test_a_damaged_parquet_file_is_named(tmp_path) -> None:
             files.read_parquet(path)
 
 
-def test_writing_replaces_a_link_and_leaves_no_half(tmp_path) -> None:
+def test_writing_replaces_a_link_and_leaves_no_half(tmp_path: Path) -> None:
     victim, link = tmp_path / "victim", tmp_path / "link"
     victim.write_bytes(b"mine")
     link.symlink_to(victim)

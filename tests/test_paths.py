@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from small_data import write_small
@@ -20,7 +21,7 @@ from icgkit.study.file import Study
 
 
 @pytest.fixture
-def place(project: Path, tmp_path_factory, monkeypatch) -> Path:
+def place(project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory outside the project, with a dataset `mine` and a cache `run`."""
     here = tmp_path_factory.mktemp("place")
     (here / "mine").mkdir()
@@ -69,7 +70,9 @@ def test_what_is_not_there_is_said_with_what_is(place: Path) -> None:
             named_folder("cache", wrong)
 
 
-def test_a_study_file_means_its_paths_from_its_own_folder(place: Path, monkeypatch) -> None:
+def test_a_study_file_means_its_paths_from_its_own_folder(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (place / "templates" / "judges").mkdir(parents=True)
     text = 'dataset="./mine"\ncache="./new"\ntemplates="templates"\nmodels=["a"]\nconditions=["direct"]\n'
     (place / "study.toml").write_text(text, encoding="utf-8")
@@ -83,7 +86,7 @@ def test_a_study_file_means_its_paths_from_its_own_folder(place: Path, monkeypat
     assert Study.read("empty/study.toml").dataset == str(place / "mine")
 
 
-def test_parameters_of_notebooks_hold_in_the_kernel_s_directory(place: Path, make_notebook) -> None:
+def test_parameters_of_notebooks_hold_in_the_kernel_s_directory(place: Path, make_notebook: Any) -> None:
     make_notebook("one")
     books = find_notebooks()
     for text in ("run", "./run", "~/run", "run/"):
@@ -106,7 +109,7 @@ def test_cases_by_place() -> None:
     with pytest.raises(UnknownName, match="by place; got 9999; allowed: 0 to"):
         data[9999]
     with pytest.raises(UnknownName):
-        data[None]
+        data[None]  # type: ignore[index]
 
 
 def test_a_cache_in_the_working_directory_is_written_there(place: Path) -> None:

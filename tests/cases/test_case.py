@@ -89,7 +89,7 @@ def test_half_a_surrogate_pair_is_replaced(case: ig.Case) -> None:
 
 def test_cases_are_frozen(case: ig.Case) -> None:
     with pytest.raises(ValidationError):
-        case.instruction = "other"  # type: ignore[misc]
+        case.instruction = "other"
 
 
 def test_image_path_stays_within_the_root(case: ig.Case, tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ import io
 import os
 import warnings
 import zlib
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,13 +22,13 @@ from icgkit.cases.images import MAX_BYTES, check_all, prepare
 from icgkit.errors import ImageError
 
 
-def opened(prepared) -> Image.Image:
+def opened(prepared: Any) -> Image.Image:
     image = Image.open(io.BytesIO(prepared.data))
     image.load()
     return image
 
 
-def test_bytes_pass_through_when_they_fit(tmp_path) -> None:
+def test_bytes_pass_through_when_they_fit(tmp_path: Path) -> None:
     for form, name, media in (
         ("JPEG", "a.jpg", "image/jpeg"),
         ("PNG", "b.png", "image/png"),
@@ -40,7 +42,7 @@ def test_bytes_pass_through_when_they_fit(tmp_path) -> None:
         assert got.data_url.startswith(f"data:{media};base64,")
 
 
-def test_media_type_comes_from_the_bytes(tmp_path) -> None:
+def test_media_type_comes_from_the_bytes(tmp_path: Path) -> None:
     Image.new("RGB", (10, 10)).save(tmp_path / "a.jpg ", "PNG")
     assert prepare(tmp_path / "a.jpg ").media_type == "image/png"
     Image.new("RGB", (10, 10)).save(tmp_path / "b.jpg", "WEBP")
@@ -49,7 +51,7 @@ def test_media_type_comes_from_the_bytes(tmp_path) -> None:
     assert prepare(tmp_path / "c.jpg").media_type == "image/png"
 
 
-def test_large_images_are_scaled_with_their_aspect(tmp_path) -> None:
+def test_large_images_are_scaled_with_their_aspect(tmp_path: Path) -> None:
     Image.new("RGB", (3000, 1500), "red").save(tmp_path / "a.jpg")
     got = prepare(tmp_path / "a.jpg")
     assert (got.width, got.height) == (1024, 512)
@@ -59,7 +61,7 @@ def test_large_images_are_scaled_with_their_aspect(tmp_path) -> None:
     assert prepare(tmp_path / "b.png", max_side=6000).width == 5000
 
 
-def test_scaling_is_bilinear(tmp_path) -> None:
+def test_scaling_is_bilinear(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     source = Image.fromarray(rng.integers(0, 255, (200, 2048, 3), dtype=np.uint8))
     source.save(tmp_path / "a.png")
@@ -67,7 +69,7 @@ def test_scaling_is_bilinear(tmp_path) -> None:
     assert np.array_equal(np.asarray(opened(prepare(tmp_path / "a.png"))), np.asarray(want))
 
 
-def test_exif_rotation_is_applied(tmp_path) -> None:
+def test_exif_rotation_is_applied(tmp_path: Path) -> None:
     image = Image.new("RGB", (40, 20), "white")
     image.putpixel((0, 0), (255, 0, 0))
     exif = Image.Exif()
@@ -79,7 +81,7 @@ def test_exif_rotation_is_applied(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["CMYK", "LA", "1", "I", "F", "I;16", "RGBA", "PA"])
-def test_modes_become_rgb(tmp_path, mode: str) -> None:
+def test_modes_become_rgb(tmp_path: Path, mode: str) -> None:
     if mode == "CMYK":
         Image.new("CMYK", (8, 8), (0, 255, 255, 0)).save(tmp_path / "a", "JPEG")
     elif mode == "F":
@@ -95,14 +97,14 @@ def test_modes_become_rgb(tmp_path, mode: str) -> None:
     if mode in ("LA", "RGBA", "PA"):  # wholly transparent: white
         assert got.getpixel((0, 0)) == (255, 255, 255)
     if mode == "CMYK":
-        red, green, blue = got.getpixel((0, 0))
+        red, green, blue = got.getpixel((0, 0))  # type: ignore[misc]
         assert red > 200 > 60 > max(green, blue)
     if mode in ("F", "I;16"):
-        assert got.getpixel((0, 0))[0] < 5
-        assert got.getpixel((7, 7))[0] > 240
+        assert got.getpixel((0, 0))[0] < 5  # type: ignore[index]
+        assert got.getpixel((7, 7))[0] > 240  # type: ignore[index]
 
 
-def test_palette_with_transparency_goes_on_white(tmp_path) -> None:
+def test_palette_with_transparency_goes_on_white(tmp_path: Path) -> None:
     image = Image.new("P", (8, 8), 0)
     image.putpalette([0, 0, 0, 255, 0, 0])
     image.save(tmp_path / "a.png", transparency=0)
@@ -110,16 +112,16 @@ def test_palette_with_transparency_goes_on_white(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("form", ["GIF", "PNG"])
-def test_animated_images_give_their_first_frame_and_one_warning(tmp_path, form: str) -> None:
+def test_animated_images_give_their_first_frame_and_one_warning(tmp_path: Path, form: str) -> None:
     first, second = Image.new("RGB", (8, 8), "red"), Image.new("RGB", (8, 8), "blue")
     first.save(tmp_path / "a", form, save_all=True, append_images=[second])
     with pytest.warns(UserWarning, match="animated") as caught:
         got, _ = opened(prepare(tmp_path / "a")), prepare(tmp_path / "a")
     assert len(caught) == 1
-    assert got.getpixel((0, 0))[0] > 200
+    assert got.getpixel((0, 0))[0] > 200  # type: ignore[index]
 
 
-def test_what_is_sent_stays_below_the_limit(tmp_path) -> None:
+def test_what_is_sent_stays_below_the_limit(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     noise = rng.integers(0, 255, (1300, 1300, 3), dtype=np.uint8)
     Image.fromarray(noise).save(tmp_path / "a.png")
@@ -129,7 +131,7 @@ def test_what_is_sent_stays_below_the_limit(tmp_path) -> None:
     assert len(got.data_url) < 5_000_000
 
 
-def test_a_file_is_prepared_once_until_it_changes(tmp_path) -> None:
+def test_a_file_is_prepared_once_until_it_changes(tmp_path: Path) -> None:
     path = tmp_path / "a.png"
     Image.new("RGB", (10, 10), "red").save(path)
     first = prepare(path)
@@ -138,14 +140,14 @@ def test_a_file_is_prepared_once_until_it_changes(tmp_path) -> None:
     assert prepare(path).sha256 != first.sha256
 
 
-def make_case(folder, name: str, number: int) -> Case:
+def make_case(folder: Any, name: str, number: int) -> Case:
     target = Target(element="a", region="b", action="c")
     return Case(
         id=f"c{number}", image=name, image_size=(9, 9), instruction="x", source="s", target=target
     ).within(folder, "demo")
 
 
-def test_all_bad_images_are_listed_at_once(tmp_path) -> None:
+def test_all_bad_images_are_listed_at_once(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     noise = Image.fromarray(rng.integers(0, 255, (200, 200, 3), dtype=np.uint8))
     noise.save(tmp_path / "good.jpg")
@@ -167,13 +169,13 @@ def test_all_bad_images_are_listed_at_once(tmp_path) -> None:
             prepare(tmp_path / name)
 
 
-def test_tiny_pictures_are_checked(tmp_path) -> None:
+def test_tiny_pictures_are_checked(tmp_path: Path) -> None:
     for number, size in enumerate([(5, 5), (300, 5), (1, 700)]):
         Image.new("RGB", size).save(tmp_path / f"{number}.jpg")
     assert check_all(make_case(tmp_path, f"{n}.jpg", n) for n in range(3)) == 3
 
 
-def test_pixels_are_counted_before_they_are_decoded(tmp_path) -> None:
+def test_pixels_are_counted_before_they_are_decoded(tmp_path: Path) -> None:
     """A PNG of 377 kB held 178 million pixels and took 4.6 GB."""
     head = Image.new("I;16", (64, 64))
     head.save(tmp_path / "a.png")
@@ -190,7 +192,9 @@ def test_pixels_are_counted_before_they_are_decoded(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["RGB", "RGBA", "P", "L", "I;16", "F"])
-def test_large_images_come_out_alike_with_less_memory(tmp_path, monkeypatch, mode: str) -> None:
+def test_large_images_come_out_alike_with_less_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
     rng = np.random.default_rng(0)
     smooth = Image.fromarray(rng.integers(0, 255, (12, 16, 3), dtype=np.uint8)).resize((1333, 777), 3)
     if mode == "I;16":
@@ -212,7 +216,7 @@ def test_large_images_come_out_alike_with_less_memory(tmp_path, monkeypatch, mod
     assert apart.mean() < (6 if mode == "P" else 2)
 
 
-def test_only_named_formats_are_decoded(tmp_path) -> None:
+def test_only_named_formats_are_decoded(tmp_path: Path) -> None:
     eps = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\nshowpage\n"
     (tmp_path / "a.png").write_bytes(eps)
     Image.new("RGB", (9, 9)).save(tmp_path / "b.png", "DDS")
@@ -222,7 +226,7 @@ def test_only_named_formats_are_decoded(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
-def test_long_text_in_a_picture_is_left_out(tmp_path, place: str) -> None:
+def test_long_text_in_a_picture_is_left_out(tmp_path: Path, place: str) -> None:
     Image.new("RGB", (30, 20), "red").save(tmp_path / "a.png")
     data = (tmp_path / "a.png").read_bytes()
     cut = 33 if place == "before" else data.index(b"IEND") - 4
@@ -237,14 +241,14 @@ def test_long_text_in_a_picture_is_left_out(tmp_path, place: str) -> None:
     assert prepare(tmp_path / "c.png").data == (tmp_path / "c.png").read_bytes()
 
 
-def test_a_profile_goes_with_the_pixels_it_is_for(tmp_path) -> None:
+def test_a_profile_goes_with_the_pixels_it_is_for(tmp_path: Path) -> None:
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     for mode, form, kept in (("CMYK", "TIFF", None), ("L", "PNG", None), ("RGB", "PNG", profile)):
         Image.new(mode, (1500, 9)).save(tmp_path / mode, form, icc_profile=profile)
         assert opened(prepare(tmp_path / mode)).info.get("icc_profile") == kept
 
 
-def test_damaged_pictures_raise_one_error_only(tmp_path) -> None:
+def test_damaged_pictures_raise_one_error_only(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     source = Image.fromarray(rng.integers(0, 255, (40, 50, 3), dtype=np.uint8))
     for form in images.FORMATS:
@@ -277,15 +281,15 @@ def test_what_is_kept_is_counted_in_bytes() -> None:
     assert kept.get("b") == "B"
 
 
-def test_a_plain_data_url_is_hashed_once(monkeypatch) -> None:
+def test_a_plain_data_url_is_hashed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     data = b"some bytes of a picture"
     url = f"data:image/png;base64,{base64.b64encode(data).decode()}"
     asked = address(
         Request("m", [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}])
     )
     assert asked.images == (url,)
-    assert asked.images[0].sha256 == hashlib.sha256(data).hexdigest()
+    assert asked.images[0].sha256 == hashlib.sha256(data).hexdigest()  # type: ignore[attr-defined]
     for odd in (url + '"', url[:-1] + "!", "https://example.org/a.png", "data:image/png,abc"):
         assert hashed_url(odd) is odd
     monkeypatch.setattr(binascii, "a2b_base64", None)
-    assert record_for(asked, text="x").image_sha256 == asked.images[0].sha256
+    assert record_for(asked, text="x").image_sha256 == asked.images[0].sha256  # type: ignore[attr-defined]

@@ -20,7 +20,7 @@ def _case(i: int, facts: list[dict[str, Any]] | None = None, **node: str) -> Cas
     fields = {"region": "a", "subtype": "style_font", "expected_update": "b", "reason": "c"} | node
     return Case(
         id=f"c{i}", image="x.png", image_size=(9, 9), instruction=f"Change {i}", source="drawn",
-        target=Target(element="x", region="y", action="z"), constraint_nodes=(Constraint(id="n1", **fields),),
+        target=Target(element="x", region="y", action="z"), constraint_nodes=(Constraint.model_validate({"id": "n1", **fields}),),
         metadata={"template": node.get("region", "t"), "edit_type": "word", "facts": facts or []},
     )  # fmt: skip
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from PIL import ImageFont
@@ -18,11 +20,18 @@ PHYSICAL = sorted(
 )
 
 
+def box(canvas: Any, element: str) -> tuple[int, int, int, int]:
+    found: tuple[int, int, int, int] | None = canvas.box(element)
+    assert found is not None
+    return found
+
+
 def _rows(canvas: Canvas, element: str) -> np.ndarray:
     """Ink of an element per row, cut to its box and scaled to 40 rows."""
-    x0, y0, x1, y1 = canvas.box(element)
+    x0, y0, x1, y1 = box(canvas, element)
     rows = canvas.masks[element][y0:y1, x0:x1].sum(axis=1).astype(float)
-    return np.interp(np.linspace(0, 1, 40), np.linspace(0, 1, len(rows)), rows / rows.max())
+    found: np.ndarray = np.interp(np.linspace(0, 1, 40), np.linspace(0, 1, len(rows)), rows / rows.max())
+    return found
 
 
 @pytest.mark.parametrize("family", sorted(fonts.FAMILIES))

@@ -71,7 +71,7 @@ def test_what_follows_is_a_node_and_nothing_else(chromium: Browser, shop: World)
     )
     assert row["predicate"] == {"text": "27", "was": "15"}
     x0, y0, x1, y1 = row["bbox"]
-    ink = (made.before[int(y0) : int(y1), int(x0) : int(x1)] < 247).any(2)
+    ink: np.ndarray = np.asarray((made.before[int(y0) : int(y1), int(x0) : int(x1)] < 247).any(2))
     assert [side.any() for side in (ink[0], ink[-1], ink[:, 0], ink[:, -1])] == [True] * 4, (
         "the box is that of the letters"
     )

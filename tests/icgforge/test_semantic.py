@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from icgforge.synth.base import templates
@@ -11,7 +13,7 @@ OURS = sorted(t for t in templates() if t.startswith("semantic_"))
 SUBTYPES = ("numerical", "categorical", "functional", "promotional", "visual_data")
 
 
-def _full(name: str, seed: int):
+def _full(name: str, seed: int) -> Any:
     t = templates()[name]
     return make_case(name, seed, Knobs(nodes=len(t.nodes)))
 

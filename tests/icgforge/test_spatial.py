@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,11 +16,20 @@ SPATIAL = sorted(
 )
 
 
+def box(canvas: Any, element: str) -> tuple[int, int, int, int]:
+    found: tuple[int, int, int, int] | None = canvas.box(element)
+    assert found is not None
+    return found
+
+
 def _columns(canvas: Canvas, element: str) -> np.ndarray:
     """Ink of an element per column, cut to its box and scaled to 60 columns."""
-    x0, y0, x1, y1 = canvas.box(element)
+    x0, y0, x1, y1 = box(canvas, element)
     columns = canvas.masks[element][y0:y1, x0:x1].sum(axis=0).astype(float)
-    return np.interp(np.linspace(0, 1, 60), np.linspace(0, 1, len(columns)), columns / columns.max())
+    found: np.ndarray = np.interp(
+        np.linspace(0, 1, 60), np.linspace(0, 1, len(columns)), columns / columns.max()
+    )
+    return found
 
 
 @pytest.mark.parametrize(
@@ -34,7 +45,7 @@ def test_a_mirror_image_is_reversed(name: str, element: str, seed: int) -> None:
 def test_the_mirror_wall_shows_the_room_turned_about_the_corner() -> None:
     for seed in range(6):
         made = make_case("mirror_studio_corner", seed)
-        t, m = made.drawn_before.box("target"), made.drawn_before.box("mirror")
+        t, m = box(made.drawn_before, "target"), box(made.drawn_before, "mirror")
         assert (t[1], t[3]) == pytest.approx((m[1], m[3]), abs=2)  # the same height
         assert t[2] - t[0] == pytest.approx(m[2] - m[0], abs=4)  # the same width
 
@@ -43,7 +54,7 @@ def test_flanking_ornaments_keep_equal_distance_from_the_title() -> None:
     for seed in range(4):
         made = make_case("symmetry_title_flourish", seed, Knobs(nodes=2))
         for canvas in (made.drawn_before, made.drawn_after):
-            west, east = canvas.box("west"), canvas.box("east")
+            west, east = box(canvas, "west"), box(canvas, "east")
             middle = made.design.size[0] / 2
             assert middle - west[0] == pytest.approx(east[2] - middle, abs=3)
 
@@ -51,8 +62,8 @@ def test_flanking_ornaments_keep_equal_distance_from_the_title() -> None:
 def test_the_game_card_maps_onto_itself_under_half_a_turn() -> None:
     canvas = make_case("symmetry_game_card", 5, Knobs(nodes=1)).drawn_before
     turned, upright = canvas.masks["turned"], canvas.masks["target"]
-    x0, y0, x1, y1 = canvas.box("target")
-    a, b, c, d = canvas.box("turned")
+    x0, y0, x1, y1 = box(canvas, "target")
+    a, b, c, d = box(canvas, "turned")
     first, second = upright[y0:y1, x0:x1], turned[b:d, a:c][::-1, ::-1]
     h, w = min(first.shape[0], second.shape[0]), min(first.shape[1], second.shape[1])
     same = first[-h:, :w] & second[-h:, :w]

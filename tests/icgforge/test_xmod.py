@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import datetime
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from icgkit.errors import UnknownName
 OURS = sorted(t for t in templates() if t.startswith("xmod_"))
 
 
-def _full(name: str, seed: int):
+def _full(name: str, seed: int) -> Any:
     return make_case(name, seed, Knobs(nodes=len(templates()[name].nodes)))
 
 

@@ -124,4 +124,5 @@ def test_a_guess_in_conflict_is_asked_for_once_more() -> None:
     record = Record("k", "judge", "d", "c", "", "j", text=twice)
     (again,) = question.request().then(record)  # type: ignore[misc]
     assert again.sample == 1
+    assert again.then is not None
     assert not list(again.then(record))

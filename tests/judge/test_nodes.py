@@ -148,8 +148,11 @@ def test_a_missing_response_is_no_zero(data: Dataset, tmp_path: Path) -> None:
 def test_a_failed_judge_call_keeps_its_status(status: str) -> None:
     record = Record("k", "judge", "d", "c", "direct", "j", status=status, text="{}")
     question = Question(("n1",), lambda ids, sample: Request("j", []), lambda text, ids: {}, {"met": None})
-    (again,) = question.request().then(record)
+    first = question.request().then
+    assert first is not None
+    (again,) = first(record)
     assert question.verdicts == {"n1": {"met": None, "status": status}}
+    assert again.then is not None
     assert not again.then(record)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
@@ -15,15 +16,15 @@ from icgkit.errors import SchemaError, UnknownName
 from icgkit.metrics.agreement import _number
 
 
-def judges(pairs: list[tuple[bool | None, bool | None]]) -> pl.DataFrame:
+def judges(pairs: Sequence[tuple[bool | None, bool | None]]) -> pl.DataFrame:
     rows = []
     for i, (a, b) in enumerate(pairs):
         key = {"case_id": f"c{i // 2:03}", "node_id": f"n{i % 2}"}
-        rows += [key | {"judge": "a", "found": a}, key | {"judge": "b", "found": b}]
+        rows += [key | {"judge": "a", "found": a}, key | {"judge": "b", "found": b}]  # type: ignore[dict-item]
     return pl.DataFrame(rows, schema_overrides={"found": pl.Boolean})
 
 
-def table(both: int, first: int, second: int, neither: int) -> list[tuple[bool | None, bool | None]]:
+def table(both: int, first: int, second: int, neither: int) -> Sequence[tuple[bool | None, bool | None]]:
     return (
         [(True, True)] * both
         + [(True, False)] * first
@@ -59,7 +60,7 @@ def test_pairs_with_a_side_missing_are_left_out_and_counted() -> None:
 
 
 @pytest.mark.parametrize(("pairs", "undefined"), [(table(10, 0, 0, 0), True), (table(10, 1, 0, 0), False)])
-def test_one_class(pairs: list[tuple[bool | None, bool | None]], undefined: bool) -> None:
+def test_one_class(pairs: Sequence[tuple[bool | None, bool | None]], undefined: bool) -> None:
     row = metrics.agreement(judges(pairs), ci=metrics.Bootstrap(100)).row(0, named=True)
     assert (row["kappa"] is None) == undefined
     assert row["raw"] is not None
@@ -100,7 +101,7 @@ def test_all_agree_fleiss() -> None:
 
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.tuples(*[st.sampled_from([True, False, None])] * 2), min_size=1, max_size=30))
-def test_properties(pairs: list[tuple[bool | None, bool | None]]) -> None:
+def test_properties(pairs: Sequence[tuple[bool | None, bool | None]]) -> None:
     got = metrics.agreement(judges(pairs), ci=metrics.Bootstrap(40)).row(0, named=True)
     swapped = metrics.agreement(judges([(b, a) for a, b in pairs]), ci=metrics.Bootstrap(40)).row(
         0, named=True

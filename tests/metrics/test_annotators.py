@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -24,7 +26,7 @@ LABELLED = pl.DataFrame(
 JUDGED = pl.concat([REST, LABELLED.drop("gold")])
 
 
-def by_name(frame: pl.DataFrame) -> dict[str, dict[str, object]]:
+def by_name(frame: pl.DataFrame) -> dict[str, dict[str, Any]]:
     return {r["estimator"]: r for r in frame.iter_rows(named=True)}
 
 

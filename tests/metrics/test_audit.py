@@ -82,7 +82,7 @@ PAIRED: dict[str, Callable[..., pl.DataFrame]] = {
 @pytest.mark.parametrize("name", PAIRED)
 @pytest.mark.parametrize("column", ["judge", "dataset"])
 def test_two_judges_or_datasets_are_not_one_sample(name: str, column: str) -> None:
-    two = pl.concat([pair(), pair(**{column: "other"})])
+    two = pl.concat([pair(), pair(**{column: "other"})])  # type: ignore[arg-type]
     with pytest.raises(SchemaError, match=f"2 values of '{column}'"):
         PAIRED[name](two)
     assert PAIRED[name](two, by=("model", column)).height == 2
@@ -522,11 +522,11 @@ def test_one_target_may_be_given_as_a_word() -> None:
 
 
 def test_numpy_numbers_are_numbers() -> None:
-    assert metrics.power_difference(effect=np.float64(0.1), sd=np.float64(0.3), cases=np.int64(100)).equals(
+    assert metrics.power_difference(effect=np.float64(0.1), sd=np.float64(0.3), cases=np.int64(100)).equals(  # type: ignore[arg-type]
         metrics.power_difference(effect=0.1, sd=0.3, cases=100)
     )
     assert metrics.power_difference(effect=np.array([0.1, 0.2]), sd=0.3, cases=np.array([50, 60])).height == 4
-    assert metrics.power_kappa(kappa=0.7, null=0.5, rate_a=0.5, pairs=np.int64(100), ci=B(10)).height == 1
+    assert metrics.power_kappa(kappa=0.7, null=0.5, rate_a=0.5, pairs=np.int64(100), ci=B(10)).height == 1  # type: ignore[arg-type]
     assert metrics.power_from_pilot(pair(), cases=np.int64(30), ci=B(20)).height == 1  # type: ignore[arg-type]
     for bad in (
         {"cases": 0},
@@ -537,7 +537,7 @@ def test_numpy_numbers_are_numbers() -> None:
         {"alpha": 1.0},
     ):
         with pytest.raises(SchemaError):
-            metrics.power_difference(**({"effect": 0.1, "sd": 0.3, "cases": 10} | bad))  # type: ignore[arg-type]
+            metrics.power_difference(**({"effect": 0.1, "sd": 0.3, "cases": 10} | bad))
 
 
 @pytest.mark.parametrize("call", [metrics.permutation, metrics.cohens_d, metrics.case_sd])
@@ -637,7 +637,7 @@ def test_pandas_comes_back_by_one_option() -> None:
 def test_odd_columns_of_pandas() -> None:
     frame = pd.DataFrame(pair().to_dict(as_series=False))
     want = metrics.recall(pair())
-    odd = frame.assign(notes=[["a", 1], {"b": 2}] * (len(frame) // 2))
+    odd = frame.assign(notes=[["a", 1], {"b": 2}] * (len(frame) // 2))  # type: ignore[list-item]
     assert metrics.recall(odd).equals(want)
     with pytest.raises(SchemaError, match=r"judgments\.case_id: values of several types"):
         metrics.recall(frame.assign(case_id=[1, "a"] * (len(frame) // 2)))

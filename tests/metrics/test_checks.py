@@ -117,7 +117,7 @@ def test_ranks_tests_and_effects_against_scipy_statsmodels_pingouin() -> None:
     assert ours["p_permutation"] == pytest.approx(permuted.pvalue, abs=0.04)
     p = rng.random(12)
     for method, name in (("holm", "holm"), ("bh", "fdr_bh")):
-        got = metrics.adjust(pl.DataFrame({"p_value": p}), method=method)["p_adjusted"].to_numpy()
+        got = metrics.adjust(pl.DataFrame({"p_value": p}), method=method)["p_adjusted"].to_numpy()  # type: ignore[arg-type]
         assert got == pytest.approx(multipletests(p, method=name)[1], abs=1e-12)
     one = load().judged().filter(judge="first", model="m2")
     row = metrics.mcnemar(one, metrics.Contrast(targets=["cot"])).row(0, named=True)
@@ -125,7 +125,7 @@ def test_ranks_tests_and_effects_against_scipy_statsmodels_pingouin() -> None:
     assert row["p_exact"] == pytest.approx(mcnemar(cells, exact=True).pvalue, abs=1e-12)
     wide = one.pivot("condition", index=["case_id", "node_id"], values="found")
     a, b = (wide[c].cast(pl.Float64).to_numpy() for c in ("direct", "oracle"))
-    got = metrics.cohens_d(one, metrics.Contrast(targets=["oracle"]), ci=metrics.Bootstrap(200)).row(
+    got = metrics.cohens_d(one, metrics.Contrast(targets=["oracle"]), ci=metrics.Bootstrap(200)).row(  # type: ignore[assignment]
         0, named=True
     )
     assert got["estimate"] == pytest.approx(

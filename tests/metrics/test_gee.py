@@ -80,8 +80,8 @@ def test_both_engines_agree_on_uneven_clusters_with_missing_rows() -> None:
         }
     ).with_columns(found=pl.when(pl.Series(rng.random(n) < 0.1)).then(None).otherwise("found"))
     options = {"terms": ["condition", "model", "length"], "reference": {"model": "a"}}
-    fast = metrics.gee(frame, **options)
-    slow = metrics.gee(frame, **options, engine="statsmodels")
+    fast = metrics.gee(frame, **options)  # type: ignore[arg-type]
+    slow = metrics.gee(frame, **options, engine="statsmodels")  # type: ignore[arg-type]
     for column in ("estimate", "se", "correlation"):
         assert fast[column].to_numpy() == pytest.approx(slow[column].to_numpy(), abs=1e-8)
     formula = metrics.gee(frame, formula="C(condition, Treatment('direct')) * C(model)")

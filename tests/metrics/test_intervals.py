@@ -40,9 +40,9 @@ def study() -> pl.DataFrame:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: B(0), lambda: B(-1), lambda: B(1), lambda: B(2.5), lambda: B(True), lambda: B("10"),
-        lambda: B(seed=None), lambda: B(seed=-1), lambda: B(seed=1.5), lambda: B(level=0), lambda: B(level=95),
-        lambda: B(level="0.95"), lambda: B(cluster=("a", "b", "c")), lambda: B(cluster=("a", "a")), lambda: B(cluster=()),
+        lambda: B(0), lambda: B(-1), lambda: B(1), lambda: B(2.5), lambda: B(True), lambda: B("10"),  # type: ignore[arg-type]
+        lambda: B(seed=None), lambda: B(seed=-1), lambda: B(seed=1.5), lambda: B(level=0), lambda: B(level=95),  # type: ignore[arg-type]
+        lambda: B(level="0.95"), lambda: B(cluster=("a", "b", "c")), lambda: B(cluster=("a", "a")), lambda: B(cluster=()),  # type: ignore[arg-type]
         lambda: B(cluster=("a", "b"), kind="bca"), lambda: metrics.Wilson(1.0),
     ],
 )  # fmt: skip
@@ -52,7 +52,7 @@ def test_options_out_of_range_are_refused(make: Callable[[], Any]) -> None:
 
 
 def test_numpy_numbers_and_lists_of_one_are_taken() -> None:
-    assert B(np.int64(50), np.int32(3), ["template"], np.float64(0.9)) == B(50, 3, "template", 0.9)
+    assert B(np.int64(50), np.int32(3), ["template"], np.float64(0.9)) == B(50, 3, "template", 0.9)  # type: ignore[arg-type]
     with pytest.raises(UnknownName, match="bca"):
         B(kind="bcA")  # type: ignore[arg-type]
 
@@ -153,7 +153,7 @@ def test_crossed_draws_by_hand(study: pl.DataFrame) -> None:
     got = metrics.recall(one, average="micro", ci=B(300, cluster=("template", "node_id"))).row(0, named=True)
     names = [one[c].unique().sort().to_list() for c in ("template", "node_id")]
     counts = [
-        np.concatenate(list(_resample.plan(len(n), 300, s)))
+        np.concatenate(list(_resample.plan(len(n), 300, s)))  # type: ignore[arg-type]
         for n, s in zip(names, (42, (42, 1)), strict=True)
     ]
     values = []
@@ -219,7 +219,7 @@ def test_expanded_ends_are_those_of_students_t() -> None:
 def test_wilson_and_words_are_refused_where_they_do_not_fit(study: pl.DataFrame) -> None:
     for call in (metrics.differences, metrics.spread, metrics.agreement, metrics.permutation):
         with pytest.raises(SchemaError, match="ci="):
-            call(study, ci=metrics.Wilson())  # type: ignore[operator]
+            call(study, ci=metrics.Wilson())  # type: ignore[arg-type]
     with pytest.raises(SchemaError, match="Bootstrap"):
         metrics.recall(study, ci="bootstrap")  # type: ignore[arg-type]
     with pytest.raises(IcgError, match="one column"):

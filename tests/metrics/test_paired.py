@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -11,11 +13,11 @@ from icgkit import metrics
 from icgkit.errors import SchemaError
 
 
-def paired(pairs: list[tuple[bool | None, bool | None]], nodes: int = 1) -> pl.DataFrame:
+def paired(pairs: Sequence[tuple[bool | None, bool | None]], nodes: int = 1) -> pl.DataFrame:
     rows = []
     for i, (a, b) in enumerate(pairs):
         key = {"case_id": f"c{i // nodes:03}", "node_id": f"n{i % nodes}", "model": "m"}
-        rows += [key | {"condition": "direct", "found": a}, key | {"condition": "oracle", "found": b}]
+        rows += [key | {"condition": "direct", "found": a}, key | {"condition": "oracle", "found": b}]  # type: ignore[dict-item]
     return pl.DataFrame(rows, schema_overrides={"found": pl.Boolean})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import polars as pl
 import pytest
@@ -15,7 +16,7 @@ from icgkit.errors import SchemaError, UnknownName
 B = 400
 
 
-def judged(rows: list[tuple[str, str, str, bool | None]]) -> pl.DataFrame:
+def judged(rows: Sequence[tuple[str, str, str, bool | None]]) -> pl.DataFrame:
     """(case, model, condition, found) rows."""
     return pl.DataFrame(
         rows,
@@ -40,7 +41,7 @@ HAND = judged(
 
 @pytest.mark.parametrize(("average", "expected"), [("macro", 0.5), ("micro", 0.6)])
 def test_by_hand_missing_is_never_false(average: str, expected: float) -> None:
-    row = metrics.recall(HAND, average=average, ci=None).row(0, named=True)
+    row = metrics.recall(HAND, average=average, ci=None).row(0, named=True)  # type: ignore[arg-type]
     assert row["estimate"] == pytest.approx(expected)
     assert (row["n_scored"], row["n_total"], row["n_missing"], row["n_cases"]) == (5, 6, 1, 3)
 
@@ -179,7 +180,7 @@ def test_gap_keeps_the_pairing() -> None:
     row = metrics.gap(judged(rows), ci=metrics.Bootstrap(2000)).row(0, named=True)
     assert row["high"] - row["low"] < 0.05
     one = metrics.recall(judged(rows), ci=metrics.Bootstrap(2000))
-    assert (one["high"] - one["low"]).min() > 0.1
+    assert (one["high"] - one["low"]).min() > 0.1  # type: ignore[operator]
 
 
 def test_shared_cases_only() -> None:
@@ -214,7 +215,7 @@ studies = st.lists(
 
 @settings(deadline=None, max_examples=30)
 @given(studies, st.randoms())
-def test_properties(rows: list[tuple[str, str, str, bool | None]], random: object) -> None:
+def test_properties(rows: Sequence[tuple[str, str, str, bool | None]], random: object) -> None:
     frame = judged(rows)
     want = metrics.recall(frame, average=("macro", "micro"), ci=metrics.Bootstrap(50))
     shuffled = list(rows)
@@ -238,7 +239,9 @@ def test_equal_cases_make_macro_and_micro_equal(cases: list[list[bool | None]]) 
 
 @settings(deadline=None, max_examples=20)
 @given(studies)
-def test_rows_doubled_inside_cases_add_no_certainty(rows: list[tuple[str, str, str, bool | None]]) -> None:
+def test_rows_doubled_inside_cases_add_no_certainty(
+    rows: Sequence[tuple[str, str, str, bool | None]],
+) -> None:
     frame = judged(rows)
     columns = ["estimate", "low", "high"]
     once = metrics.recall(frame, average="micro", ci=metrics.Bootstrap(50)).select(columns)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -19,7 +20,7 @@ TYPE_WORDS = re.compile(
 
 
 @pytest.fixture
-def case(tmp_path) -> Case:
+def case(tmp_path: Path) -> Case:
     Image.new("RGB", (40, 30), "white").save(tmp_path / "a.png")
     nodes = [
         Constraint(
@@ -33,8 +34,8 @@ def case(tmp_path) -> Case:
     ]  # fmt: skip
     return Case(
         id="c1", image="a.png", image_size=(40, 30), instruction='Change "A" to "{{ 7*7 }}".', source="x",
-        target=Target(element="A", region="middle", action="becomes B"), constraint_nodes=nodes,
-        inter_constraints=[Edge(between=("n1", "n2"), type="agree", description="EDGE-TEXT")],
+        target=Target(element="A", region="middle", action="becomes B"), constraint_nodes=tuple(nodes),
+        inter_constraints=(Edge(between=("n1", "n2"), type="agree", description="EDGE-TEXT"),),
     ).within(tmp_path, "demo")  # fmt: skip
 
 
@@ -49,7 +50,7 @@ EXTRA = {
 def said(case: Case, name: str) -> str:
     messages = build_messages(case, name, inputs=EXTRA.get(name))
     text = [p["text"] for p in messages[1]["content"] if p["type"] == "text"]
-    return messages[0]["content"] + "\n\n" + "".join(text)
+    return str(messages[0]["content"]) + "\n\n" + "".join(text)
 
 
 def test_every_condition_of_the_study_is_there_in_order() -> None:
@@ -198,7 +199,7 @@ def test_case_without_annotation_is_refused(case: Case) -> None:
         build_messages(case, "direkt")
 
 
-def test_own_folder_replaces_and_adds(case: Case, tmp_path) -> None:
+def test_own_folder_replaces_and_adds(case: Case, tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.mkdir()
     head = "---\nlabel: Mine\nshort: M\norder: 0\nfamily: core\ninputs: [instruction]\noutput: text\nsystem: S\n---\n"
@@ -221,14 +222,14 @@ def test_own_folder_replaces_and_adds(case: Case, tmp_path) -> None:
         ("{% if %}", "not a Jinja2"),
     ],
 )
-def test_templates_are_sandboxed_and_strict(case: Case, tmp_path, body: str, message: str) -> None:
+def test_templates_are_sandboxed_and_strict(case: Case, tmp_path: Path, body: str, message: str) -> None:
     head = "---\nlabel: X\nshort: X\norder: 0\nfamily: core\ninputs: [instruction]\noutput: text\nsystem: S\n---\n"
     (tmp_path / "x.md").write_text(head + body, encoding="utf-8")
     with pytest.raises(SchemaError, match=message):
         build_messages(case, read_condition(tmp_path / "x.md"))
 
 
-def test_front_matter_errors_name_file_and_field(tmp_path) -> None:
+def test_front_matter_errors_name_file_and_field(tmp_path: Path) -> None:
     (tmp_path / "x.md").write_text("---\nlabel: X\n---\nbody", encoding="utf-8")
     with pytest.raises(SchemaError, match=r"x\.md: missing field short, order"):
         read_condition(tmp_path / "x.md")

@@ -55,9 +55,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         caption = f"What {id} shows, <b>escaped</b>. The rest of it."
         n = {"cases": 461, "nodes": 1776}
         about = ig.Provenance("tiny", n, ["offline/priors"], "offline", seed=42)
-        about = about._replace(**{k: v for k, v in extra.items() if k in about._fields})
+        about = about._replace(**{k: v for k, v in extra.items() if k in about._fields})  # type: ignore[arg-type]
         rest = {k: v for k, v in extra.items() if k not in about._fields}
-        ig.save(id, out=folder, data=data, figure=figure, caption=caption, run=about, **rest)
+        ig.save(id, out=folder, data=data, figure=figure, caption=caption, run=about, **rest)  # type: ignore[arg-type]
     (folder / "other.json").write_text('{"not": "a sidecar"}')
     write_gallery(folder)
     return folder

@@ -13,14 +13,14 @@ from icgkit.report.published import beside, counts, counts_beside, fitting
 def value(id: str, **where: str) -> float:
     rows = load_published("icg").filter(pl.col("id") == id, *(pl.col(k) == v for k, v in where.items()))
     assert rows.height == 1, f"{id} {where}: {rows.height} rows"
-    return rows["value"].item()
+    return float(rows["value"].item())
 
 
 def total(id: str, *, parts: bool = False) -> float:
     """Return the sum over groups, or the value that is printed without a group."""
     rows = load_published("icg").filter(pl.col("id") == id)
     rows = rows.filter(pl.col("group").is_not_null() if parts else pl.col("group").is_null())
-    return rows["value"].sum()
+    return float(sum(rows["value"].to_list()))
 
 
 # (what, recomputed from printed counts, printed value, decimals printed)
@@ -57,7 +57,7 @@ FLAGGED = [
 
 def agrees(recomputed: float, printed: float, decimals: int) -> bool:
     """Whether rounding the recomputed value gives the printed one."""
-    return abs(recomputed - printed) <= 0.5 * 10**-decimals + 1e-9
+    return bool(abs(recomputed - printed) <= 0.5 * 10**-decimals + 1e-9)
 
 
 @pytest.mark.parametrize(
@@ -123,4 +123,4 @@ def test_the_denominator_of_a_table_is_found() -> None:
 def test_a_rate_that_is_none_is_refused() -> None:
     for wrong in ({"value": 120.0, "n": 10}, {"value": 5.0, "n": 0}, {"value": 5.0, "n": 10, "decimals": -1}):
         with pytest.raises(IcgError, match="no rate"):
-            counts(**wrong)
+            counts(**wrong)  # type: ignore[arg-type]

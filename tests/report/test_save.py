@@ -46,7 +46,7 @@ def save(out: Path, **changes: Any) -> Saved:
     given: dict[str, Any] = {"data": DATA, "caption": "A line."}
     if "table" not in changes:
         given["figure"] = draw()
-    return ig.save("F9", out=out, run=ig.Provenance(**about), **(given | changes))
+    return ig.save("F9", out=out, run=ig.Provenance(**about), **(given | changes))  # type: ignore[arg-type]
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -124,7 +124,7 @@ def test_csv_keeps_null_and_rounds(folder: Path) -> None:
         ({"published": pl.DataFrame({"quantity": ["a"]})}, "ours, published"),
     ],
 )
-def test_what_cannot_be_saved(tmp_path: Path, changes: dict, word: str) -> None:
+def test_what_cannot_be_saved(tmp_path: Path, changes: dict[str, Any], word: str) -> None:
     with pytest.raises(SchemaError, match=word):
         save(tmp_path, **changes)
     assert not list(tmp_path.iterdir())

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -18,7 +19,7 @@ FRAME = pl.DataFrame(
 )
 
 
-def table(**options: object):
+def table(**options: object) -> Any:
     return typeset(FRAME, id="T9", caption="50% & more, n = 2", **options)  # type: ignore[arg-type]
 
 
@@ -77,7 +78,9 @@ def test_the_picture_holds_every_text_within_its_edges(monkeypatch: pytest.Monke
     drawn: list[str] = []
     text = ImageDraw.ImageDraw.text
     monkeypatch.setattr(
-        ImageDraw.ImageDraw, "text", lambda self, xy, t, **kw: (drawn.append(t), text(self, xy, t, **kw))[0]
+        ImageDraw.ImageDraw,
+        "text",
+        lambda self, xy, t, **kw: (drawn.append(t), text(self, xy, t, **kw))[0],  # type: ignore[func-returns-value]
     )
     long = "a note that is long enough to be wrapped into more than one line of small print " * 2
     picture = table(notes=[long]).to_picture()

@@ -72,7 +72,7 @@ def test_the_subset_is_that_of_the_smaller_run_where_there_is_one() -> None:
     few = run.dataset.cases[3].id
     small = run.judgments.filter(case_id=few).with_columns(model=pl.lit("tiny"))
     both = SimpleNamespace(dataset=run.dataset, judgments=pl.concat([run.judgments, small]))
-    assert views.subset_cases(both, n=50, seed=42) == [few]
+    assert views.subset_cases(both, n=50, seed=42) == [few]  # type: ignore[arg-type]
     assert len(views.subset_cases(run, n=50, seed=42)) == 50
 
 

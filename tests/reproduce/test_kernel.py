@@ -35,7 +35,7 @@ def server() -> Iterator[KernelServer]:
 
 def run(*cells: str, manager: type[AsyncKernelManager] = WarmKernelManager) -> list[str]:
     """Run cells in one kernel of their own and return what each printed."""
-    notebook = new_notebook(cells=[new_code_cell(c) for c in cells])
+    notebook = new_notebook(cells=[new_code_cell(c) for c in cells])  # type: ignore[no-untyped-call]
     NotebookClient(
         notebook, kernel_manager_class=manager, kernel_name="any", timeout=60, shutdown_kernel="immediate"
     ).execute()

@@ -83,8 +83,8 @@ def _faults(tree: ast.Module, notebook: Notebook, *, parameters: bool) -> list[s
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and "://" in node.value:
             found.append(f"address {node.value!r}")
         stored = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del)
-        if stored and not parameters and node.id in notebook.parameters:
-            found.append(f"sets the parameter {node.id} again")
+        if stored and not parameters and node.id in notebook.parameters:  # type: ignore[attr-defined]
+            found.append(f"sets the parameter {node.id} again")  # type: ignore[attr-defined]
     return found
 
 
@@ -143,7 +143,10 @@ SAVE = "import icgkit as ig\nig.save('T1', out=out)"
     ],
 )
 def test_the_rules_find_their_faults(
-    make_notebook: Make, cells: tuple, options: dict, fault: str | None
+    make_notebook: Make,
+    cells: tuple,
+    options: dict,
+    fault: str | None,  # type: ignore[type-arg]
 ) -> None:
     found = faults(read_notebook(make_notebook("a", *cells, **options)))
     assert found == [] if fault is None else fault in found
@@ -171,7 +174,7 @@ def test_parameters_of_every_kind() -> None:
 
 
 @pytest.mark.parametrize("tags", [(), ("Parameters",)])
-def test_a_missing_tag_is_an_error(make_notebook: Make, tags: tuple) -> None:
+def test_a_missing_tag_is_an_error(make_notebook: Make, tags: tuple) -> None:  # type: ignore[type-arg]
     with pytest.raises(SchemaError, match="0 code cells tagged"):
         read_notebook(make_notebook("a", SAVE, tags=tags))
 
@@ -220,7 +223,7 @@ def test_what_a_fingerprint_rests_on(project: Path, make_notebook: Make) -> None
     notebook = read_notebook(make_notebook("a", SAVE))
     (project / "data/cache/offline/run.toml").write_text('dataset = "tiny"\n')
 
-    def now(given: dict | None = None) -> str:
+    def now(given: dict | None = None) -> str:  # type: ignore[type-arg]
         return json.dumps(Fingerprint().of(notebook, given or {}))
 
     seen = [now()]
@@ -235,7 +238,7 @@ def test_what_a_fingerprint_rests_on(project: Path, make_notebook: Make) -> None
         lambda: (project / "data/published/icg.csv").write_text("id\n"),
         lambda: (project / "requirements.lock").write_text("polars==2.1.0\n"),
     ):
-        change()
+        change()  # type: ignore[no-untyped-call]
         seen.append(now())
     seen += [now({"seed": 7}), now({"cache": "other"})]
     assert len(set(seen)) == len(seen)

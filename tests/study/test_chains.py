@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -60,7 +61,7 @@ def test_only_what_passes_all_three_checks_is_kept() -> None:
     assert kept_candidates(["a"], "I cannot tell.") is None
 
 
-def test_offline_workers_answer_as_litellm_does(case: ig.Case, tmp_path) -> None:
+def test_offline_workers_answer_as_litellm_does(case: ig.Case, tmp_path: Path) -> None:
     from PIL import Image
 
     from icgforge import baselines as offline

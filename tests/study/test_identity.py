@@ -7,7 +7,9 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -34,7 +36,7 @@ VERDICT = json.dumps(
 )
 
 
-def told(whole: str, asked: dict) -> Answer:
+def told(whole: str, asked: dict[str, Any]) -> Answer:
     """Answer with the temperature and the roles that were sent; a judge marks everything as found."""
     roles = ",".join(m["role"] for m in asked["messages"])
     text = VERDICT if asked["model"].startswith("judge") else f"t={asked.get('temperature')} {roles}"
@@ -48,13 +50,13 @@ def told(whole: str, asked: dict) -> Answer:
 
 
 @pytest.fixture
-def server():
+def server() -> Iterator[Any]:
     with listen(told) as seen:
         yield seen
 
 
 @pytest.fixture(autouse=True)
-def _place(tmp_path: Path, monkeypatch) -> None:
+def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "data" / "cases").mkdir(parents=True)
     monkeypatch.setenv("ICGKIT_HOME", str(tmp_path))
     monkeypatch.setattr(keys, "_in_use", set())
@@ -63,7 +65,7 @@ def _place(tmp_path: Path, monkeypatch) -> None:
     write_small(tmp_path / "work" / "mine")
 
 
-def study(server, **change) -> Study:
+def study(server: Any, **change: Any) -> Study:
     base = {
         "dataset": "./mine", "models": ["openai/m"], "conditions": ["direct"], "cache": "./run",
         "params": {"api_base": server.url, "temperature": 0}, "limits": {"retries": 0},
@@ -71,14 +73,16 @@ def study(server, **change) -> Study:
     return Study.of({**base, **change})
 
 
-def run(server, **change):
+def run(server: Any, **change: Any) -> Any:
     return study_run.run(study(server, **change), progress=False)
 
 
 # -- the dataset -------------------------------------------------------------------------------------
 
 
-def test_later_commands_find_the_dataset_of_a_folder_from_anywhere(server, tmp_path, monkeypatch) -> None:
+def test_later_commands_find_the_dataset_of_a_folder_from_anywhere(
+    server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run(server)
     monkeypatch.chdir(tmp_path)
     for spelt in ("work/run", "./work/run/", str(tmp_path / "work" / "run")):
@@ -93,7 +97,7 @@ def test_later_commands_find_the_dataset_of_a_folder_from_anywhere(server, tmp_p
     assert judge_cache("work/run", ["offline/judge"], dataset="./elsewhere")["judgments"].height == 6
 
 
-def test_other_cases_of_the_same_name_are_refused_by_every_command(server, tmp_path) -> None:
+def test_other_cases_of_the_same_name_are_refused_by_every_command(server: Any, tmp_path: Path) -> None:
     run(server)
     write_small(Path("mine"), update="another update")
     for command in (
@@ -109,7 +113,7 @@ def test_other_cases_of_the_same_name_are_refused_by_every_command(server, tmp_p
     assert run(server).summary.called == 0
 
 
-def test_further_cases_are_no_other_dataset_and_missing_ones_are(server) -> None:
+def test_further_cases_are_no_other_dataset_and_missing_ones_are(server: Any) -> None:
     run(server)
     write_small(Path("mine"), n=5)
     assert run(server).summary.called == 2
@@ -118,7 +122,7 @@ def test_further_cases_are_no_other_dataset_and_missing_ones_are(server) -> None
         judge_cache("./run", ["offline/judge"])
 
 
-def test_the_printed_remedy_works_as_typed(server) -> None:
+def test_the_printed_remedy_works_as_typed(server: Any) -> None:
     """Annotations were mended: the answers hold, the verdicts on the old nodes do not."""
     run(server, judges=["offline/judge"])
     before = pl.read_parquet("run/judgments.parquet")
@@ -136,7 +140,7 @@ def test_the_printed_remedy_works_as_typed(server) -> None:
     assert run(server).summary.called == 0  # no answer was lost
 
 
-def test_accepting_drops_the_verdicts_on_old_nodes_only(server) -> None:
+def test_accepting_drops_the_verdicts_on_old_nodes_only(server: Any) -> None:
     run(server, judges=["offline/judge"])
     cases = write_small(Path("mine"))
     from icgkit.cases.dataset import write_cases
@@ -149,7 +153,7 @@ def test_accepting_drops_the_verdicts_on_old_nodes_only(server) -> None:
     assert load_results("./run").responses.height == 3
 
 
-def test_a_run_toml_of_before_is_still_read(server) -> None:
+def test_a_run_toml_of_before_is_still_read(server: Any) -> None:
     run(server)
     Path("run/cases.json").unlink()
     Path("run/run.toml").write_text(
@@ -162,8 +166,8 @@ def test_a_run_toml_of_before_is_still_read(server) -> None:
         load_results("./run")
 
 
-def test_a_typo_leaves_no_folder_behind(server) -> None:
-    wrong = [
+def test_a_typo_leaves_no_folder_behind(server: Any) -> None:
+    wrong: list[dict[str, Any]] = [
         {"models": ["openai/m", "no-such-model-xyz"]}, {"conditions": ["dircet"]}, {"dataset": "./mien"},
         {"judges": ["no-such-model-xyz"]}, {"models": ["hosted_vllm/m"], "params": {}}, {"templates": "tmeplates"},
     ]  # fmt: skip
@@ -174,7 +178,7 @@ def test_a_typo_leaves_no_folder_behind(server) -> None:
     assert server.requests == []
 
 
-def test_two_runs_in_one_cache_add_up_in_run_toml(server) -> None:
+def test_two_runs_in_one_cache_add_up_in_run_toml(server: Any) -> None:
     run(server, judges=[{"name": "openai/judge-a", "params": {"api_base": server.url}}])
     Path("run/run.toml").write_text(
         "# ours\n" + Path("run/run.toml").read_text() + '\n[subsets]\nx = "50 cases"\n'
@@ -194,7 +198,7 @@ def test_two_runs_in_one_cache_add_up_in_run_toml(server) -> None:
 
 
 @pytest.mark.parametrize("name", ['o\'hara "x" ü', "a.b", "x\x7fy", "[t]", "new\\line"])
-def test_any_name_survives_run_toml(server, name: str) -> None:
+def test_any_name_survives_run_toml(server: Any, name: str) -> None:
     write_small(Path("mine"), name=name.replace("\\", "/").replace('"', "'").replace("\x7f", ""))
     run(server, models=[{"name": "openai/m", "label": name}])
     assert (
@@ -205,13 +209,13 @@ def test_any_name_survives_run_toml(server, name: str) -> None:
 # -- labels ------------------------------------------------------------------------------------------
 
 
-def test_one_model_with_two_settings_is_two_rows(server) -> None:
+def test_one_model_with_two_settings_is_two_rows(server: Any) -> None:
     models = [
         {"name": "openai/m", "label": "m (t=0)"},
         {"name": "openai/m", "label": "m (t=1)", "params": {"temperature": 1}},
         {"name": "openai/m", "label": "m (default)", "params": {"temperature": "unset"}},
     ]
-    judge = {"name": "openai/judge-a", "params": {"api_base": server.url}}
+    judge: dict[str, Any] = {"name": "openai/judge-a", "params": {"api_base": server.url}}
     done = run(server, models=models, judges=[judge])
     texts = dict(
         load_responses("./run").select("model", pl.col("text").str.split(" ").list.first()).iter_rows()
@@ -225,14 +229,14 @@ def test_one_model_with_two_settings_is_two_rows(server) -> None:
     assert load_responses("./run").height == 9
 
 
-def test_an_answer_that_is_there_serves_another_label_at_no_cost(server) -> None:
+def test_an_answer_that_is_there_serves_another_label_at_no_cost(server: Any) -> None:
     run(server)
     done = run(server, models=[{"name": "openai/m", "label": "m (t=0)"}])
     assert (done.summary.called, set(done.responses["model"])) == (0, {"m (t=0)"})
     assert set(load_responses("./run")["model"]) == {"openai/m", "m (t=0)"}
 
 
-def test_one_name_for_two_things_is_refused_with_a_remedy_that_works(server) -> None:
+def test_one_name_for_two_things_is_refused_with_a_remedy_that_works(server: Any) -> None:
     two = [{"name": "openai/m"}, {"name": "openai/m", "params": {"temperature": 1}}]
     with pytest.raises(SchemaError, match=r"two models are called 'openai/m'.*label = \"openai/m \(2\)\""):
         run(server, models=two)
@@ -246,7 +250,7 @@ def test_one_name_for_two_things_is_refused_with_a_remedy_that_works(server) -> 
     assert load_responses("./run").height == 6
 
 
-def test_other_words_under_the_same_name_are_refused(server) -> None:
+def test_other_words_under_the_same_name_are_refused(server: Any) -> None:
     run(server)
     own = Path("own")
     own.mkdir()
@@ -269,7 +273,7 @@ def own_judge(words: str) -> str:
     return "own"
 
 
-def test_a_judge_with_other_words_is_another_judge(server) -> None:
+def test_a_judge_with_other_words_is_another_judge(server: Any) -> None:
     run(server)
     entry = {"name": "openai/judge-a", "params": {"api_base": server.url}}
     judges = Study.of({**study(server).model_dump(), "judges": [entry]}).judges
@@ -282,10 +286,10 @@ def test_a_judge_with_other_words_is_another_judge(server) -> None:
     assert set(read_run(Path("run"))["judges"]) == set(pl.read_parquet("run/judgments.parquet")["judge"])
 
 
-def test_a_label_of_a_judge_stands_for_one_set_of_words_and_parameters(server) -> None:
+def test_a_label_of_a_judge_stands_for_one_set_of_words_and_parameters(server: Any) -> None:
     run(server)
 
-    def judged(templates=None, **params):
+    def judged(templates: Any = None, **params: Any) -> Any:
         entry = {"name": "openai/judge-a", "label": "strict", "params": {"api_base": server.url, **params}}
         judges = Study.of({**study(server).model_dump(), "judges": [entry]}).judges
         return judge_cache("./run", judges, templates=templates, progress=False)
@@ -299,7 +303,7 @@ def test_a_label_of_a_judge_stands_for_one_set_of_words_and_parameters(server) -
     assert len(server.requests) == before
 
 
-def test_the_command_judge_takes_parameters_from_a_study_file(server) -> None:
+def test_the_command_judge_takes_parameters_from_a_study_file(server: Any) -> None:
     run(server)
     params = f'{{ api_base = "{server.url}", temperature = "unset", max_completion_tokens = 50, max_tokens = "unset" }}'
     Path("judges.toml").write_text(
@@ -317,8 +321,8 @@ def test_the_command_judge_takes_parameters_from_a_study_file(server) -> None:
     assert (set(frame["judge"]), frame["found"].sum()) == ({"A"}, 6)
 
 
-def test_the_judges_of_one_run_are_told_apart(server) -> None:
-    judge = {"name": "openai/judge-a", "params": {"api_base": server.url}}
+def test_the_judges_of_one_run_are_told_apart(server: Any) -> None:
+    judge: dict[str, Any] = {"name": "openai/judge-a", "params": {"api_base": server.url}}
     with pytest.raises(SchemaError, match="two judges of recall are called 'openai/judge-a'"):
         run(server, judges=[judge, {**judge, "params": {**judge["params"], "temperature": 1}}])
     assert not Path("run").exists()
@@ -330,7 +334,7 @@ def test_the_judges_of_one_run_are_told_apart(server) -> None:
 # -- roles -------------------------------------------------------------------------------------------
 
 
-def test_a_model_without_a_system_role_is_served(server) -> None:
+def test_a_model_without_a_system_role_is_served(server: Any) -> None:
     models = ["openai/m", {"name": "openai/n", "system": "user"}]
     run(
         server,
@@ -348,7 +352,7 @@ def test_a_model_without_a_system_role_is_served(server) -> None:
     assert all(len(b["messages"]) == 1 for b in bodies if b["model"] == "judge-a")
 
 
-def test_an_empty_system_text_is_not_sent(server) -> None:
+def test_an_empty_system_text_is_not_sent(server: Any) -> None:
     Path("own").mkdir()
     head = "---\nlabel: X\nshort: X\norder: 1\nfamily: core\ninputs: [instruction]\noutput: text\n"
     for name, line in (("none", ""), ("blank", "system: ' '\n")):
@@ -359,7 +363,7 @@ def test_an_empty_system_text_is_not_sent(server) -> None:
     assert set(load_responses("./run")["text"].str.split(" ").list.last()) == {"user"}
 
 
-def test_records_without_a_label_are_read(tmp_path) -> None:
+def test_records_without_a_label_are_read(tmp_path: Path) -> None:
     """A cache of an older version has no column for it."""
     cache = Cache(tmp_path / "old")
     cache.put(Record("k", "elicit", "d", "c", "direct", "openai/m", text="x"))
@@ -369,7 +373,7 @@ def test_records_without_a_label_are_read(tmp_path) -> None:
     assert load_responses(tmp_path / "old")["model"].to_list() == ["openai/m"]
 
 
-def test_a_dry_run_counts_each_label_by_itself(server) -> None:
+def test_a_dry_run_counts_each_label_by_itself(server: Any) -> None:
     models = [
         {"name": "gpt-4o", "label": "a"},
         {"name": "gpt-4o", "label": "b", "params": {"temperature": 1}},
@@ -380,7 +384,9 @@ def test_a_dry_run_counts_each_label_by_itself(server) -> None:
     assert not Path("run").exists()
 
 
-def test_a_complete_cache_in_a_folder_that_cannot_be_written_to_is_run(server, monkeypatch) -> None:
+def test_a_complete_cache_in_a_folder_that_cannot_be_written_to_is_run(
+    server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As root nothing is read only, so the system's answer is given by hand."""
     import errno
 
@@ -389,7 +395,7 @@ def test_a_complete_cache_in_a_folder_that_cannot_be_written_to_is_run(server, m
     run(server)
     Path("run/run.toml").unlink()
 
-    def refused(*_args, **_options):
+    def refused(*_args: Any, **_options: Any) -> None:
         raise OSError(errno.EROFS, "Read-only file system")
 
     monkeypatch.setattr(identity, "write_whole", refused)

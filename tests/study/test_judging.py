@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import random
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -30,7 +32,7 @@ VERDICT = json.dumps(
 )
 
 
-def told(whole: str, asked: dict) -> Answer:
+def told(whole: str, asked: dict[str, Any]) -> Answer:
     """Answer; judge-bad never gives a verdict that can be read."""
     text = {"judge-a": VERDICT, "judge-bad": "I would rather not say."}.get(asked["model"], "Mind the total.")
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
@@ -39,13 +41,13 @@ def told(whole: str, asked: dict) -> Answer:
 
 
 @pytest.fixture
-def server():
+def server() -> Iterator[Any]:
     with listen(told) as seen:
         yield seen
 
 
 @pytest.fixture(autouse=True)
-def _place(tmp_path: Path, monkeypatch) -> None:
+def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ICGKIT_HOME", str(tmp_path))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-secret-0123456789")
     monkeypatch.setattr(keys, "_in_use", set())
@@ -53,7 +55,7 @@ def _place(tmp_path: Path, monkeypatch) -> None:
     write_small(tmp_path / "mine", n=4)
 
 
-def study(server, **change) -> dict:
+def study(server: Any, **change: Any) -> dict[str, Any]:
     base = {
         "dataset": "./mine", "models": ["openai/m"], "conditions": ["direct"], "cache": "./run",
         "params": {"api_base": server.url, "max_tokens": 20}, "limits": {"retries": 0},
@@ -61,11 +63,11 @@ def study(server, **change) -> dict:
     return {**base, **change}
 
 
-def judges(server, name: str = "judge-a", **more) -> list[dict]:
+def judges(server: Any, name: str = "judge-a", **more: Any) -> list[dict[str, Any]]:
     return [{"name": f"openai/{name}", "params": {"api_base": server.url, "max_tokens": 20}, **more}]
 
 
-def judge_file(server, name: str = "judge-a", **more) -> str:
+def judge_file(server: Any, name: str = "judge-a", **more: Any) -> str:
     """Write a study file with one judge, in TOML as a user writes it."""
     price = "price = { input = 1000.0, output = 1000.0 }" if more.get("price") else ""
     rows = [
@@ -78,15 +80,17 @@ def judge_file(server, name: str = "judge-a", **more) -> str:
     return "judges.toml"
 
 
-def command(*words: str):
+def command(*words: str) -> Any:
     return CliRunner().invoke(app, list(words))
 
 
-def run(server, **change):
+def run(server: Any, **change: Any) -> Any:
     return study_run.run(Study.of(study(server, **change)), progress=False)
 
 
-def test_a_dry_run_of_judging_sends_nothing_and_needs_no_key(server, monkeypatch) -> None:
+def test_a_dry_run_of_judging_sends_nothing_and_needs_no_key(
+    server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run(server)
     monkeypatch.delenv("OPENAI_API_KEY")
     before = len(server.requests)
@@ -100,7 +104,7 @@ def test_a_dry_run_of_judging_sends_nothing_and_needs_no_key(server, monkeypatch
     assert sorted(p.name for p in Path("run").iterdir()) == files
 
 
-def test_the_command_judge_stops_at_its_budget(server) -> None:
+def test_the_command_judge_stops_at_its_budget(server: Any) -> None:
     run(server)
     before = len(server.requests)
     file = judge_file(server, price=True)
@@ -120,7 +124,7 @@ def test_the_command_judge_stops_at_its_budget(server) -> None:
     assert len(server.requests) - before == 4
 
 
-def test_the_second_round_of_judging_keeps_to_the_budget(server) -> None:
+def test_the_second_round_of_judging_keeps_to_the_budget(server: Any) -> None:
     """A judge that says nothing is asked again about each response; the first round fills the budget."""
     bad = judges(server, "judge-bad", price=PRICE)
     free = {"models": [{"name": "openai/m", "price": {"input": 0.0, "output": 0.0}}]}
@@ -128,18 +132,18 @@ def test_the_second_round_of_judging_keeps_to_the_budget(server) -> None:
     whole = run(server, judges=bad, cache="./free", limits=one_by_one, **free)
     assert whole.summary.called + whole.again.called == 4 + 4 + 4
     booked = Ledger(Path("free")).frame().filter(pl.col("model") == "openai/judge-bad")
-    budget = (
-        6 * booked["cost"].max() + booked["held"].max()
+    budget = 6 * max(booked["cost"].to_list()) + max(
+        booked["held"].to_list()
     )  # room for the first round, not for all of the second
     asked = Study.of(study(server, judges=bad, limits=one_by_one, **free))
     done = study_run.run(asked, budget=budget, progress=False)
     assert done.stopped == "budget"
     made = Ledger(Path("run")).frame().filter(pl.col("model") == "openai/judge-bad")["cost"]
     assert 4 < made.len() < 8
-    assert made.sum() <= budget
+    assert sum(made.to_list()) <= budget
 
 
-def test_verdicts_that_cannot_be_used_are_no_success(server) -> None:
+def test_verdicts_that_cannot_be_used_are_no_success(server: Any) -> None:
     run(server)
     done = command("judge", "--cache", "./run", "--study", judge_file(server, "judge-bad"))
     assert done.exit_code == 1, done.output
@@ -156,7 +160,7 @@ def test_verdicts_that_cannot_be_used_are_no_success(server) -> None:
     assert command("judge", "--cache", "./good", "--study", judge_file(server)).exit_code == 0
 
 
-def test_a_complete_cache_is_replayed_end_to_end_without_a_byte_written(server) -> None:
+def test_a_complete_cache_is_replayed_end_to_end_without_a_byte_written(server: Any) -> None:
     asked = Study.of(study(server, judges=judges(server)))
     first = study_run.run(asked, progress=False)
     before = {p.name: (p.stat().st_mtime_ns, p.read_bytes()) for p in Path("run").iterdir() if p.is_file()}
@@ -171,7 +175,7 @@ def test_a_complete_cache_is_replayed_end_to_end_without_a_byte_written(server) 
     assert again.judgments["judgments"].equals(first.judgments["judgments"])
 
 
-def test_caches_are_merged_from_the_command_line(server) -> None:
+def test_caches_are_merged_from_the_command_line(server: Any) -> None:
     run(server, cache="./a", subset={"cases": ["c0", "c1"]})
     run(server, cache="./b", subset={"cases": ["c1", "c2", "c3"]})
     sent = len(server.requests)
@@ -186,7 +190,9 @@ def test_caches_are_merged_from_the_command_line(server) -> None:
 
 @pytest.mark.parametrize("jitter", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("seconds", [0.0, 10.0])
-def test_a_dead_server_ends_a_run_of_default_settings_within_a_minute(monkeypatch, jitter, seconds) -> None:
+def test_a_dead_server_ends_a_run_of_default_settings_within_a_minute(
+    monkeypatch: pytest.MonkeyPatch, jitter: Any, seconds: Any
+) -> None:
     """By the arithmetic of the breaker, on a clock of its own: refused at once, or no answer to connecting.
 
     A server that takes the connection and then says nothing cannot be told from a slow model before
