@@ -8,6 +8,7 @@ import polars as pl
 
 from icgkit.bench.unike.scores import STEPS, scores
 from icgkit.bench.unike.tables import TOY
+from icgkit.metrics.intervals import Bootstrap
 from icgkit.report.render import plain_style
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def draw_stages_and_retention(outcomes: pl.DataFrame, curve: pl.DataFrame) -> Fi
 
     fig, (left, right) = figure(8.5, 3.6, columns=2)
     part = outcomes.filter(source="attribute", protocol="reasoning_augmented")
-    stages = scores(part, by=["stage"], n_resamples=500)
+    stages = scores(part, by=["stage"], ci=Bootstrap(500))
     for k, (measure, marker) in enumerate(zip(STEPS, "os^", strict=True)):
         rows = stages.filter(pl.col("measure") == measure, pl.col("estimate").is_not_null())
         x, color = [s + 0.06 * (k - 1) for s in rows["stage"]], COLORS[k]

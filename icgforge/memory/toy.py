@@ -4,7 +4,7 @@
 
 writes data/bench/unike: `edits.json` (the file) and `outcomes.jsonl` (recorded outputs). The memory
 stands for no model: a key comes from subject and wording, a matrix maps it to a value, an editor changes
-the matrix with the formulas of `icgkit.bench.unike.edit`, and a frozen projection of it conditions the
+the matrix with the formulas of `icgforge.memory.edit`, and a frozen projection of it conditions the
 "image". Its noise levels were set by hand so that a cascade appears: it exercises the scores and the
 formulas, and says nothing of any model.
 """
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icgkit.bench.unike import edit
+from icgforge.memory import edit
 from icgkit.bench.unike.files import Edits, load_edits
 from icgkit.bench.unike.scores import load_outcomes
 from icgkit.errors import SchemaError

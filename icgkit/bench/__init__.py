@@ -1,1 +1,1 @@
-"""Sibling benchmarks: each file loads one benchmark's own files, scores them by its rules, compares with its paper."""
+"""Sibling benchmarks, a folder each: files are read as published, scored by the rules of their papers."""

@@ -1,4 +1,6 @@
-"""How a judge of a sibling benchmark is asked about pictures: one question a call, on the one loop of `icgkit.judge.ask`."""
+"""How a judge of a sibling benchmark is asked about pictures: one question a call, on the one loop of
+`icgkit.judge.ask`.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +19,12 @@ from icgkit.prompts.conditions import Condition, fill, judge_prompts
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How a judge is asked.
+    """How a judge is asked: the cache (recorded, or replayed), the folder of the pictures, parameters of the
+    calls.
 
-    Parameters
-    ----------
-    cache : Cache
-        Where the calls are recorded, or replayed from.
-    root : path, optional
-        Folder of the pictures; the judges of Draw-or-Decline see none without it.
-    params : mapping, optional
-        Of the calls; temperature 0 and the tokens of the benchmark if not given.
-    templates : path, optional
-        Folder with own templates in `judges/`.
-    show_reference : bool
-        GRADE: whether consistency is judged with the reference picture, too. The public judge does not see it;
-        `offline/pixels` needs it to know what had to change.
+    templates : folder with own templates in `judges/`.
+    show_reference : GRADE: whether consistency is judged with the reference picture, too. The public judge
+        does not see it; `offline/pixels` needs it to know what had to change.
     """
 
     cache: Cache
@@ -54,7 +47,9 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a judge is told of one answer: the pictures with the label before each ("" for none), inputs, tags."""
+    """What a judge is told of one answer: the pictures with the label before each ("" for none), inputs,
+    tags.
+    """
 
     pictures: Callable[[], Iterable[tuple[str, Path]]]
     inputs: Mapping[str, Any]

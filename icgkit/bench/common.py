@@ -1,4 +1,6 @@
-"""What the sibling benchmarks share: reading files, listing problems, counts behind printed rates, paired means, tables."""
+"""What the sibling benchmarks share: reading files, listing problems, counts behind printed rates, paired
+means, tables.
+"""
 
 from __future__ import annotations
 
@@ -86,11 +88,8 @@ def with_whole(
 def count_of(value: float | None, n: int, *, decimals: int = 1, level: float = 0.95) -> dict[str, Any]:
     """Return the count of n that a printed percentage stands for.
 
-    Returns
-    -------
-    dict
-        `k` (None if several fit, or none), `k_low`, `k_high` (least and greatest that fits), `low`, `high`
-        (percent, Clopper-Pearson over all that fit); see `report.published.counts`.
+    `k` (None if several fit, or none), `k_low`, `k_high` (least and greatest that fits), `low`, `high`
+    (percent, Clopper-Pearson over all that fit); see `report.published.counts`.
     """
     fit = pl.DataFrame() if value is None else counts(value, n, decimals=decimals, level=level)
     if fit.is_empty():
@@ -103,13 +102,11 @@ def count_of(value: float | None, n: int, *, decimals: int = 1, level: float = 0
 def paired_means(
     sides: pl.DataFrame, first: str, second: str, *, by: Sequence[str], ci: Bootstrap
 ) -> pl.DataFrame:
-    """Average the difference of two columns over the rows that have both, and the two columns over these rows.
+    """Average the difference of two columns over the rows that have both, and the two columns over these
+    rows.
 
-    Returns
-    -------
-    polars.DataFrame
-        The columns `by`, `estimate` (second minus first), `low`, `high`, `n_pairs`, `n_missing`, `status`, and the two
-        means under the names of their columns.
+    The columns `by`, `estimate` (second minus first), `low`, `high`, `n_pairs`, `n_missing`, `status`, both
+    means.
     """
     whole = pl.col(first).is_not_null() & pl.col(second).is_not_null()
     both = sides.with_columns(
@@ -136,7 +133,7 @@ def note(benchmark: str) -> str:
 
 
 def table(frame: pl.DataFrame, id: str, **values: Any) -> Table:
-    """Typeset a frame with the words that `tables.toml` has for this id; `values` fill what stands in braces."""
+    """Typeset a frame with the words of `tables.toml` for this id; `values` fill what stands in braces."""
     values |= {"note": _words()["note"].get(id.split("-")[1])}
     told = _words()[id]
     told = _words()[told["like"]] | told if "like" in told else told

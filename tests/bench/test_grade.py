@@ -230,7 +230,7 @@ def public_scorer(rows: list[tuple[Any, ...]]) -> tuple[float, float, float]:
 def test_both_relaxed_scores_by_hand() -> None:
     # R 1, 0.5; C 2, none; L 2, 1. Set: 0.6*75 + 0.3*100 + 0.1*75 = 82.5. Samples: 100 and 80*0.5+20*0.5 = 50, mean 75.
     rows = [("a", 1.0, 2.0, 2.0, "ok"), ("b", 0.5, None, 1.0, "none")]
-    got = grade.set_scores(samples(rows), n_resamples=200)
+    got = grade.set_scores(samples(rows), ci=ig.Bootstrap(200))
     value = dict(got.select("measure", "estimate").iter_rows())
     assert value == pytest.approx(
         {
@@ -263,7 +263,7 @@ def test_the_same_as_the_public_scorer(drawn_rows: list[tuple[float, float, floa
         (f"t{i}", r, None if free and i else c, low, "none" if free and i else "ok")
         for i, (r, c, low, free) in enumerate(drawn_rows)
     ]
-    got = grade.set_scores(samples(rows), n_resamples=20)
+    got = grade.set_scores(samples(rows), ci=ig.Bootstrap(20))
     value = dict(got.select("measure", "estimate").iter_rows())
     assert (value["relaxed_set"], value["relaxed_sample"], value["strict"]) == pytest.approx(
         public_scorer(rows)
@@ -274,7 +274,7 @@ def test_missing_is_never_false() -> None:
     rows = [("a", 1.0, 2.0, 2.0, "ok"), ("b", 1.0, None, 2.0, "failed"), ("c", None, 2.0, 2.0, "ok")]
     assert grade.add_scores(samples(rows))["strict"].to_list() == [True, None, None]
     got = grade.strict_accuracy(
-        samples(rows).with_columns(reasoning_status=pl.Series(["ok", "ok", "missing"])), n_resamples=50
+        samples(rows).with_columns(reasoning_status=pl.Series(["ok", "ok", "missing"])), ci=ig.Bootstrap(50)
     )
     only = got.row(0, named=True)
     assert (only["estimate"], only["n_scored"], only["n_total"], only["n_missing"]) == (1.0, 1, 3, 2)
@@ -288,10 +288,10 @@ def test_weights_of_a_third_can_be_full(files: Path) -> None:
     physics = row(got, "physics_1")
     assert physics["reasoning"] == pytest.approx(0.99)
     assert physics["strict"]  # the public scorer asks for more than 0.99 and fails it
-    both = grade.strict_accuracy(got.filter(task_id="physics_1"), n_resamples=20).row(0, named=True)
+    both = grade.strict_accuracy(got.filter(task_id="physics_1"), ci=ig.Bootstrap(20)).row(0, named=True)
     assert (both["estimate"], both["public"]) == (1.0, 0.0)
     value = dict(
-        grade.set_scores(got.filter(task_id="physics_1"), n_resamples=20)
+        grade.set_scores(got.filter(task_id="physics_1"), ci=ig.Bootstrap(20))
         .select("measure", "estimate")
         .iter_rows()
     )
@@ -309,7 +309,7 @@ def test_pairs_of_instructions_by_hand() -> None:
             after.with_columns(instruction=pl.lit("explicit")),
         ]
     )
-    got = grade.compare_instructions(both, n_resamples=200)
+    got = grade.compare_instructions(both, ci=ig.Bootstrap(200))
     strict = got.filter(measure="strict").row(0, named=True)
     assert (strict["n_pairs"], strict["n_missing"], strict["estimate"], strict["p_value"]) == (
         4,
@@ -519,7 +519,7 @@ def test_the_pixel_judge_on_what_it_can_know() -> None:
 
 
 def test_editors_of_the_stored_set() -> None:
-    got = grade.set_scores(drawn.load_drawn(), by=["model", "instruction"], n_resamples=50)
+    got = grade.set_scores(drawn.load_drawn(), by=["model", "instruction"], ci=ig.Bootstrap(50))
     strict = {
         (m, i): e
         for m, i, e in got.filter(measure="strict").select("model", "instruction", "estimate").iter_rows()
@@ -537,7 +537,7 @@ def test_editors_of_the_stored_set() -> None:
 
 def test_printed_strict_accuracies_as_counts() -> None:
     samples = drawn.load_drawn().filter(instruction="implicit")
-    board = grade_tables.board_beside(grade.set_scores(samples, n_resamples=20))
+    board = grade_tables.board_beside(grade.set_scores(samples, ci=ig.Bootstrap(20)))
     printed = dict(board.filter(~pl.col("programmed")).select("model", "count").iter_rows())
     # 291 / 520 = 55.96; 24.7 % lies between 128 / 520 = 24.62 and 129 / 520 = 24.81.
     assert (printed["GPT-Image-2"], printed["Seedream 5.0"]) == ("291 of 520", "no k of 520")
@@ -556,7 +556,7 @@ def test_printed_strict_accuracies_as_counts() -> None:
 
 
 def test_what_is_programmed_is_not_tested() -> None:
-    compared = grade.compare_instructions(drawn.load_drawn(), n_resamples=20)
+    compared = grade.compare_instructions(drawn.load_drawn(), ci=ig.Bootstrap(20))
     table = grade_tables.ablation_beside(compared)
     assert not {"p_value", "low", "high"} & set(table.columns)
     told = {r["model"]: r for r in table.filter(measure="strict").iter_rows(named=True)}

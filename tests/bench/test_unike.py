@@ -13,9 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import icgkit as ig
+from icgforge.memory import edit
 from icgforge.memory import toy as unike_toy
-from icgkit.bench.unike import edit, outputs, scores, tables
 from icgkit.bench.unike import files as unike
+from icgkit.bench.unike import outputs, scores, tables
 from icgkit.cases.dataset import load_published
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.files import project_root
@@ -245,7 +247,7 @@ ROWS = [
 def test_families_and_overall_by_hand() -> None:
     # Published: stage 1 only. Efficacy of a, b, c, d is 1: 100 everywhere, though stage 2 of a and b is wrong.
     # VQA: a 1, b missing, c 0, d 0: attribute 100 (of 1), relation 0, overall 1 of 3.
-    got = scores.family_scores(outcomes(ROWS), n_resamples=100)
+    got = scores.family_scores(outcomes(ROWS), ci=ig.Bootstrap(100))
     value = {(f, m): e for f, m, e in got.select("family", "measure", "estimate").iter_rows()}
     assert [value[f, "efficacy"] for f in ("attribute", "relation", "overall")] == [100, 100, 100]
     assert [value[f, "vqa"] for f in ("attribute", "relation", "overall")] == [100, 0, pytest.approx(100 / 3)]
@@ -258,18 +260,20 @@ def test_families_and_overall_by_hand() -> None:
 def test_overall_is_weighted_by_counts() -> None:
     # One attribute edit right, three relation edits wrong: 25, not the mean of the families (50).
     rows = [("a", 1, "attribute", T, N, N), *((x, 1, "relation", F, N, N) for x in "bcd")]
-    got = scores.family_scores(outcomes(rows), n_resamples=50).filter(measure="efficacy", family="overall")
+    got = scores.family_scores(outcomes(rows), ci=ig.Bootstrap(50)).filter(
+        measure="efficacy", family="overall"
+    )
     assert got["estimate"].to_list() == [25]
 
 
 def test_other_rules_by_name() -> None:
     # All stages: a 1/2, b 1/2, c 1, d 1: attribute 50, relation 100, overall 75 over edits.
-    got = scores.family_scores(outcomes(ROWS), rule="stages", n_resamples=50)
+    got = scores.family_scores(outcomes(ROWS), rule="stages", ci=ig.Bootstrap(50))
     value = {(f, m): e for f, m, e in got.select("family", "measure", "estimate").iter_rows()}
     assert (value["attribute", "efficacy"], value["relation", "efficacy"]) == (50, 100)
     assert (value["overall", "efficacy"], value["overall", "vqa"]) == (75, 12.5)
     # Any stage, VQA: a right, b missing (one stage unknown, the other wrong), c and d wrong: 1 of 3.
-    some = scores.scores(outcomes(ROWS), rule="any_stage", n_resamples=50).filter(measure="vqa")
+    some = scores.scores(outcomes(ROWS), rule="any_stage", ci=ig.Bootstrap(50)).filter(measure="vqa")
     assert (some["estimate"][0], some["n_scored"][0], some["n_missing"][0]) == (pytest.approx(100 / 3), 3, 1)
     with pytest.raises(UnknownName, match="rule"):
         scores.scores(outcomes(ROWS), rule="macro")  # type: ignore[arg-type]
@@ -280,7 +284,7 @@ def test_what_the_public_report_counts() -> None:
     # VQA T, missing: left out by both.
     rows = outcomes([("a", 1, "attribute", T, T, T), ("b", 1, "attribute", N, N, N)])
     marked = rows.with_columns(pl.col(s).alias(f"{s}_public") for s in scores.STEPS)
-    got = scores.scores(marked, n_resamples=50)
+    got = scores.scores(marked, ci=ig.Bootstrap(50))
     assert got.select("measure", "estimate", "public").rows() == [
         ("efficacy", 100, 50), ("reasoning", 100, 50), ("vqa", 100, 100),
     ]  # fmt: skip
@@ -306,6 +310,25 @@ def test_rationales_by_both_rules(
     assert scores.says(text, target, "blue") is ours
 
 
+def test_names_are_words_of_their_own() -> None:
+    assert unike.fold("Beyonc\u00e9's  BLUE-green") == "beyonce blue green"
+    assert unike.fold("C++") != unike.fold("C#")
+    assert unike.fold("\u304c") != unike.fold("\u304b")  # marks of other scripts are part of the letter
+    for text, value, named in (
+        ("Two blue jays", "blue", True), ("A blueprint", "blue", False), ("Polka dots on it", "polka dot", True),
+        ("\u4e00\u53ea\u84dd\u8272\u7684\u9e1f", "\u84dd\u8272", True),
+    ):  # fmt: skip
+        assert unike.names(text, value) is named
+    assert unike.filled("The set {} of Norway is", "Norway") == "The set {} of Norway is"
+
+
+def test_completions_by_both_rules() -> None:
+    assert scores.begins_with(" purple, of course", "purple")
+    assert not scores.begins_with("a purple one", "purple")
+    assert scores.says("blue, not red", "blue", "red")
+    assert scores.says("red", "blue", "red") is False
+
+
 @pytest.mark.parametrize(
     ("text", "public", "ours"),
     [
@@ -326,7 +349,7 @@ def test_verdicts_by_both_rules(text: str | None, public: bool | None, ours: boo
 
 def test_cascade_by_hand() -> None:
     # All stages. Reasoning over edits: 1, 0, 1, 0 = 0.5, efficacy 0.75: ratio 2/3. Of the 4 with efficacy, 2 reason.
-    found = scores.cascade(outcomes(ROWS), rule="stages", n_resamples=500)
+    found = scores.cascade(outcomes(ROWS), rule="stages", ci=ig.Bootstrap(500))
     got = {r["step"]: r for r in found.iter_rows(named=True)}
     first = got["efficacy_to_reasoning"]
     assert (first["ratio"], first["conditional"], first["n_from"]) == (pytest.approx(2 / 3), 0.5, 4)
@@ -336,13 +359,13 @@ def test_cascade_by_hand() -> None:
     assert (last["ratio"], last["n_scored"], last["n_missing"]) == (0.25, 5, 1)
     assert last["conditional"] == pytest.approx(1 / 3)
     # Stage 1: reasoning a, c of a, b, c, d: 2/4 over 4/4.
-    stage_1 = scores.cascade(outcomes(ROWS), n_resamples=50).filter(step="efficacy_to_reasoning")
+    stage_1 = scores.cascade(outcomes(ROWS), ci=ig.Bootstrap(50)).filter(step="efficacy_to_reasoning")
     assert (stage_1["ratio"][0], stage_1["n_from"][0]) == (0.5, 4)
 
 
 def test_cascade_without_anything_to_divide_by() -> None:
     none = scores.cascade(
-        outcomes([("a", 1, "attribute", F, N, T), ("b", 1, "attribute", F, N, F)]), n_resamples=50
+        outcomes([("a", 1, "attribute", F, N, T), ("b", 1, "attribute", F, N, F)]), ci=ig.Bootstrap(50)
     )
     assert none["status"].to_list() == ["nothing scored", "nothing scored", "nothing at the earlier step"]
     assert none["ratio"].null_count() == 3
@@ -350,7 +373,7 @@ def test_cascade_without_anything_to_divide_by() -> None:
 
 def test_drops_over_stages_by_hand() -> None:
     # Efficacy falls from 100 to 0 on both edits; VQA pairs only on a: 100 to 0.
-    got = scores.stage_drops(outcomes(ROWS), n_resamples=50)
+    got = scores.stage_drops(outcomes(ROWS), ci=ig.Bootstrap(50))
     first = got.filter(measure="efficacy").row(0, named=True)
     assert (first["estimate_1"], first["estimate"], first["difference"], first["relative_drop"]) == (
         100,
@@ -361,7 +384,7 @@ def test_drops_over_stages_by_hand() -> None:
     vqa = got.filter(measure="vqa").row(0, named=True)
     assert (vqa["n_pairs"], vqa["n_missing"]) == (1, 1)
     two = pl.concat([outcomes(ROWS), outcomes(ROWS).with_columns(editor=pl.lit("other"))])
-    pooled = scores.stage_drops(two, by=["protocol"], n_resamples=50).filter(measure="efficacy")
+    pooled = scores.stage_drops(two, by=["protocol"], ci=ig.Bootstrap(50)).filter(measure="efficacy")
     assert pooled["n_pairs"].to_list() == [4]  # each editor is paired with itself
     with pytest.raises(SchemaError, match="no attribute edit beyond stage 1"):
         scores.stage_drops(outcomes(ROWS[4:]))
@@ -503,7 +526,7 @@ def test_what_the_published_cells_are_made_of() -> None:
 
 def test_published_conversions_are_what_the_paper_says(tmp_path: Path) -> None:
     _, got = unike_toy.load_toy()
-    both = tables.conversion_beside(got, n_resamples=20)
+    both = tables.conversion_beside(got, ci=ig.Bootstrap(20))
     direct = both.filter(where="UniKE Table 3", protocol="direct", step="efficacy_to_vqa")
     best = direct.group_by("model").agg(pl.col("ratio").max())["ratio"]
     assert best.is_between(0.12, 0.25).all()  # "about one eighth to one quarter"
@@ -523,7 +546,7 @@ def test_the_stored_outputs_are_what_the_script_makes(tmp_path: Path) -> None:
 
 def test_the_memory_shows_the_cascade() -> None:
     edits, got = unike_toy.load_toy()
-    table = tables.table_beside(got, n_resamples=20)
+    table = tables.table_beside(got, ci=ig.Bootstrap(20))
     toy = table.filter(where="toy memory, noise set by hand")
     assert toy["simulated"].all()
     assert not table.filter(where="UniKE Table 3")["simulated"].any()

@@ -1,1 +1,1 @@
-"""Draw-or-Decline: its files are read, its edits and refusals judged, scored, and set beside what its paper prints."""
+"""Draw-or-Decline: files read, edits and refusals judged, scored, set beside what its paper prints."""

@@ -1,4 +1,6 @@
-"""Draw-or-Decline (Shi et al., arXiv 2610.07887): pairs of a feasible and an infeasible request, read as published."""
+"""Draw-or-Decline (Shi et al., arXiv 2610.07887): pairs of a feasible and an infeasible request, read as
+published.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,9 @@ EVIDENCE = ("grid_evidence", "program_verification")
 """What a program verified of a request; mazes have it."""
 SPELLINGS = {"spatial_arangement": "spatial_arrangement", "maze_solving": "maze"}
 _COLUMNS: dict[str, Any] = texts(
-    "case_id", "pair_id", "paired_case_id", "category", "feasible", "instruction", "prompt", "rules", "input_image",
-    "input_images", "reference_image", "expected_response", "reason", "proof", "evidence", "source",
-    "training_response", "training_output_image",
+    "case_id", "pair_id", "paired_case_id", "category", "feasible", "instruction", "prompt", "rules",
+    "input_image", "input_images", "reference_image", "expected_response", "reason", "proof", "evidence",
+    "source", "training_response", "training_output_image",
 ) | {"feasible": pl.Boolean, "input_images": pl.List(pl.String)}  # fmt: skip
 Record = dict[str, Any]
 
@@ -48,7 +50,9 @@ class Requests(NamedTuple):
 
 
 def read_lines(path: Path, name: str = "") -> dict[str, tuple[int, Record]]:
-    """Read a JSONL file to line number and record by case id; an id that is missing or used twice is an error."""
+    """Read a JSONL file to line number and record by case id; an id that is missing or used twice is an
+    error.
+    """
     found: dict[str, tuple[int, Record]] = {}
     for number, place, record in json_lines(path, name):
         case_id = record.get("case_id") if isinstance(record, dict) else None
@@ -86,25 +90,10 @@ def _files(instructions: Path, criteria: Path | None) -> list[tuple[Path, Path, 
 def read(instructions: str | Path, criteria: str | Path | None = None) -> Requests:
     """Read `instruction.jsonl` and `ground_truth_criteria.jsonl`, plain or .gz.
 
-    Parameters
-    ----------
-    instructions : path
-        The first file, the folder of both, or a folder with one such folder a category (the training set).
-    criteria : path, optional
-        The second file.
-
-    Returns
-    -------
-    Requests
-        Requests that both files have, repairs (misspelt categories, truth values as text) and
-        problems (a request in one file only, pairs that are none).
-
-    Raises
-    ------
-    SchemaError
-        For a line that is not JSON, an id used twice (naming both lines), a label that is missing.
-    UnknownName
-        For a category that resembles none.
+    `instructions` is the first file, the folder of both, or a folder with one such folder a category (the
+    training set). Repaired are misspelt categories and truth values as text; problems are a request in one
+    file only and pairs that are none. A line that is not JSON, an id used twice or a missing label is a
+    SchemaError that names the line.
     """
     rows: list[Record] = []
     repairs: list[Record] = []
@@ -173,8 +162,9 @@ def _request(record: Record, criteria: Record, at: Record, repairs: list[Record]
     evidence = {k: criteria[k] for k in EVIDENCE if isinstance(criteria.get(k), dict)}
     images = record.get("input_images") or record.get("input_image") or []
     found: Record = {
-        "case_id": at["case_id"], "category": category, "feasible": feasible, "instruction": record["instruction_en"],
-        "prompt": record.get("prompt_en"), "reason": truth.get("reason"), "proof": proof or None,
+        "case_id": at["case_id"], "category": category, "feasible": feasible,
+        "instruction": record["instruction_en"], "prompt": record.get("prompt_en"),
+        "reason": truth.get("reason"), "proof": proof or None,
         "evidence": evidence | {"feasible": feasible} if evidence else None, "source": source,
     }  # fmt: skip
     found |= {c: record.get(c) for c in ("rules", "input_image")}
@@ -183,7 +173,8 @@ def _request(record: Record, criteria: Record, at: Record, repairs: list[Record]
     found |= {c: criteria.get(c) for c in kept}
     shown: Record = {c: _text(value, sort=c in ("proof", "evidence", "source")) for c, value in found.items()}
     return shown | {
-        "feasible": feasible, "input_images": [images] if isinstance(images, str) else [str(i) for i in images],
+        "feasible": feasible, "input_images": [images] if isinstance(images,
+        str) else [str(i) for i in images],
     }  # fmt: skip
 
 
@@ -194,13 +185,7 @@ def _text(value: Any, *, sort: bool) -> str | None:
 
 
 def category_of(name: str, place: str = "category") -> str:
-    """Return the category that a spelling stands for.
-
-    Examples
-    --------
-    >>> category_of("spatial_arangement"), category_of("Pose Adjustment")
-    ('spatial_arrangement', 'pose_adjustment')
-    """
+    """Return the category that a spelling stands for."""
     plain = name.strip().lower().replace(" ", "_").replace("-", "_")
     if plain in CATEGORIES or plain in SPELLINGS:
         return SPELLINGS.get(plain, plain)

@@ -1,14 +1,15 @@
 """Draw-or-Decline: judges of refusals, edits and stances; strict readers of what they answer.
-
-A judge is any model that `icgkit.calls.request` can call and one template in `templates/judges`. What cannot
-be read, or quotes what nobody wrote, is asked for once more (`icgkit.judge.ask`) and stays pending after that.
+ A judge is any model that `icgkit.calls.request` can call and one template in `templates/judges`. What cannot
+be read, or quotes what nobody wrote, is asked for once more (`icgkit.judge.ask`) and stays pending after
+that.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -29,7 +30,7 @@ _LEADS = re.compile(r"\b(?:leads?|exists?|is possible|can be)\b", re.I)
 _SAYS = re.compile(
     r"\b(?:there is|has) no (?:valid |possible |legal |such )?(?:path|solution|way|edit|answer)\b"
     r"|\bcannot be (?:done|made|met|carried out|completed|solved|edited)\b"
-    r"|\b(?:is|are) (?:impossible|infeasible|not possible|nowhere in the (?:picture|image)|not in the (?:picture|image))\b"
+    r"|\b(?:is|are) (?:impossible|infeasible|not possible|(?:nowhere|not) in the (?:picture|image))\b"
     r"|\bdoes not (?:exist|occur|stand) in the (?:picture|image)\b",
     re.I,
 )
@@ -41,7 +42,9 @@ Row = Mapping[str, Any]
 
 
 class Said(NamedTuple):
-    """A verdict about a text: value (None is pending), the quote, how reading went, whether its cause is the verified one."""
+    """A verdict about a text: value (None is pending), the quote, how reading went, whether its cause is the
+    verified one.
+    """
 
     value: Any
     quote: str
@@ -54,13 +57,6 @@ def states_refusal(text: str | None) -> Said:
 
     A sentence counts that says so without "if" or "perhaps"; the marker `[ABSTAIN]` at the end does,
     too. This is a reference baseline for texts of the offline models, not a judge of free prose.
-
-    Examples
-    --------
-    >>> states_refusal("No path leads from the green cell to the red one.").value
-    True
-    >>> states_refusal("If there is no path, say so.").value
-    False
     """
     if text is None:
         return Said(None, "", "no response")
@@ -93,15 +89,7 @@ def _fields(reply: str | None, *keys: str) -> tuple[Row, str]:
 
 
 def read_refusal(reply: str | None, text: str) -> Said:
-    """Read the refusal judge; a refusal without a quote from the text is pending.
-
-    Examples
-    --------
-    >>> read_refusal('{"refuses": "false", "quote": ""}', "I draw it.").value
-    False
-    >>> read_refusal('{"refuses": true, "quote": "no way"}', "I draw it.").status
-    'quote is not in the text'
-    """
+    """Read the refusal judge; a refusal without a quote from the text is pending."""
     told, status = _fields(reply, "refuses")
     if status != "ok":
         return Said(None, "", status)
@@ -114,15 +102,7 @@ def read_refusal(reply: str | None, text: str) -> Said:
 
 
 def read_edit_verdict(reply: str | None) -> Said:
-    """Read the edit judge: valid only where the edit is right and the rest is kept; null is pending.
-
-    Examples
-    --------
-    >>> read_edit_verdict('{"edit_right": true, "rest_kept": "no"}').value
-    False
-    >>> read_edit_verdict('{"edit_right": true, "rest_kept": null}').status
-    'no verdict'
-    """
+    """Read the edit judge: valid only where the edit is right and the rest is kept; null is pending."""
     told, status = _fields(reply, "edit_right", "rest_kept")
     if status != "ok":
         return Said(None, "", status)
@@ -136,15 +116,7 @@ def both_hold(*marks: bool | None) -> bool | None:
 
 
 def read_stance(reply: str | None, text: str) -> Said:
-    """Read a stance: one group of `STANCES` or "none"; several, unknown or unquoted ones are pending.
-
-    Examples
-    --------
-    >>> read_stance('{"stance": "rewriting", "quote": "the only pond"}', "I dry the only pond.").value
-    'rewriting'
-    >>> read_stance('{"stance": ["refusal", "acceptance"], "quote": "x"}', "x").status
-    'more than one group'
-    """
+    """Read a stance: one group of `STANCES` or "none"; several, unknown or unquoted ones are pending."""
     told, status = _fields(reply, "stance")
     if status != "ok" or "stance" not in told:
         return Said(None, "", status if status != "ok" else "no verdict")
@@ -165,98 +137,39 @@ def refusals_by_rule(answers: pl.DataFrame) -> pl.DataFrame:
 
 
 def judge_refusals(answers: pl.DataFrame, requests: pl.DataFrame, judge: str, **options: Any) -> pl.DataFrame:
-    """Let a model tell which texts decline.
+    """Let a model (as named to litellm) tell which texts decline; `options` are the fields of `Asking`.
 
-    Parameters
-    ----------
-    answers : frame
-        `model`, `reminder`, `case_id`, `text`.
-    requests : frame
-        See `files.read`.
-    judge : str
-        Model as named to litellm.
-    **options
-        The fields of `Asking`; `cache` is required.
-
-    Returns
-    -------
-    polars.DataFrame
-        The key, `refused` (null is pending), `quote`, `status`, `judge`, `cause_right` (of a refusal: whether
-        the cause it gives is the verified one; null where the judge did not say, and where nothing is refused).
+    `answers` has `model`, `reminder`, `case_id`, `text`. Returns the key, `refused` (null is pending),
+    `quote`, `status`, `judge`, `cause_right` (of a refusal: whether the cause it gives is the verified one;
+    null where the judge did not say, and where nothing is refused).
     """
-
-    def inputs(row: Row) -> dict[str, Any]:
-        proof = row["proof"] or row["reason"]
-        return {
-            "instruction": row["instruction"],
-            "rules": row["rules"],
-            "proof": proof,
-            **fence(row["text"]),
-        }
-
-    def read(reply: str | None, row: Row) -> Said:
-        return read_refusal(reply, row["text"])
-
-    kind = _Kind("dod_refusal", inputs, lambda row: row["input_images"], read)
-    return judgments(_asked(answers, requests, judge, kind, Asking(**options)), "refused")
+    return judgments(_asked(answers, requests, judge, "dod_refusal", Asking(**options)), "refused")
 
 
 def judge_edits(answers: pl.DataFrame, requests: pl.DataFrame, judge: str, **options: Any) -> pl.DataFrame:
-    """Let a model tell which edits of feasible requests are valid; it sees pictures, no text and no model name.
+    """Let a model tell which edits of feasible requests are valid; it sees pictures, no text, no model name.
 
     `answers` has `image`: the path of the result below `root`. Returns the key, `valid` (null is
     pending), `quote` (the judge's reason), `status`, `judge`. Options as in `judge_refusals`.
     """
     due = requests.filter("feasible")["case_id"].implode()
     shown = answers.filter(pl.col("image").is_not_null(), pl.col("case_id").is_in(due))
-
-    def inputs(row: Row) -> dict[str, Any]:
-        return {
-            "instruction": row["instruction"],
-            "rules": row["rules"],
-            "n_inputs": len(row["input_images"]),
-        }
-
-    def read(reply: str | None, _row: Row) -> Said:
-        return read_edit_verdict(reply)
-
-    # What the judge was not shown, a text may say; edits are judged by pictures alone.
-    kind = _Kind("dod_edit", inputs, lambda row: [*row["input_images"], row["image"]], read, by_text=False)
-    return judgments(_asked(shown, requests, judge, kind, Asking(**options)), "valid")
+    return judgments(_asked(shown, requests, judge, "dod_edit", Asking(**options)), "valid")
 
 
 def judge_stances(answers: pl.DataFrame, requests: pl.DataFrame, judge: str, **options: Any) -> pl.DataFrame:
-    """Let a model sort the reasoning about infeasible requests: the key, `stance`, `quote`, `status`, `judge`."""
+    """Let a model sort the reasoning about infeasible requests: key, `stance`, `quote`, `status`, `judge`."""
     due = requests.filter(~pl.col("feasible"))["case_id"].implode()
-
-    def inputs(row: Row) -> dict[str, Any]:
-        proof = row["proof"] or row["reason"]
-        return {"instruction": row["instruction"], "proof": proof, "stances": STANCES, **fence(row["text"])}
-
-    def read(reply: str | None, row: Row) -> Said:
-        return read_stance(reply, row["text"])
-
-    kind = _Kind("dod_stance", inputs, lambda row: row["input_images"], read)
     reasoned = answers.filter(pl.col("case_id").is_in(due))
-    return judgments(_asked(reasoned, requests, judge, kind, Asking(**options)), "stance")
-
-
-class _Kind(NamedTuple):
-    """What one of the judges is told, and how its reply is read."""
-
-    name: str
-    inputs: Callable[[Row], dict[str, Any]]
-    pictures: Callable[[Row], Iterable[str]]
-    read: Callable[[str | None, Row], Said]
-    by_text: bool = True
+    return judgments(_asked(reasoned, requests, judge, "dod_stance", Asking(**options)), "stance")
 
 
 def _asked(
-    answers: pl.DataFrame, requests: pl.DataFrame, judge: str, kind: _Kind, how: Asking
+    answers: pl.DataFrame, requests: pl.DataFrame, judge: str, name: str, how: Asking
 ) -> list[tuple[Any, ...]]:
     """Ask a judge about every answer that has text; return the rows of `judgments`."""
     rows = answers.join(requests, on="case_id", how="inner", maintain_order="left").rows(named=True)
-    asked = [_question(row, judge, kind, how) for row in rows]
+    asked = [_question(row, judge, name, how) for row in rows]
     how.ask(asked)
     out = []
     for row, one in zip(rows, asked, strict=True):
@@ -266,26 +179,38 @@ def _asked(
     return out
 
 
-def _question(row: Row, judge: str, kind: _Kind, how: Asking) -> Question:
-    cut = kind.by_text and is_cut(row["text"])
+_READ: dict[str, Callable[[str | None, str], Said]] = {
+    "dod_refusal": read_refusal, "dod_stance": read_stance, "dod_edit": lambda reply,
+    _: read_edit_verdict(reply),
+}  # fmt: skip
+"""Template of a judge to the reader of its reply."""
+
+
+def _question(row: Row, judge: str, name: str, how: Asking) -> Question:
+    # What the judge was not shown, a text may say; edits are judged by pictures alone.
+    edit = name == "dod_edit"
+    cut = not edit and is_cut(row["text"])
 
     def read(reply: str | None) -> Verdict:
-        said = kind.read(reply, row)
+        said = _READ[name](reply, row["text"])
         return (Said(None, said.quote, "cut") if cut and said.value in (False, "none") else said)._asdict()
 
-    def pictures() -> list[tuple[str, Any]]:
-        root = how.root
-        return [] if root is None else [("", inside(root, name)) for name in kind.pictures(row)]
+    def pictures() -> list[tuple[str, Path]]:
+        shown = [*row["input_images"], row["image"]] if edit else row["input_images"]
+        return [] if how.root is None else [("", inside(how.root, picture)) for picture in shown]
 
+    inputs = {
+        "instruction": row["instruction"], "rules": row["rules"], "proof": row["proof"] or row["reason"],
+        "stances": STANCES, "n_inputs": len(row["input_images"]), **fence(row["text"]),
+    }  # fmt: skip
     subject = hashlib.sha256("\x1f".join(str(x) for x in (*_key(row), row["text"])).encode()).hexdigest()
     tags = {
-        "dataset": how.dataset or "dod", "case_id": row["case_id"], "stage": kind.name,
+        "dataset": how.dataset or "dod", "case_id": row["case_id"], "stage": name,
         "condition": f"reminder_{row['reminder']}", "subject": subject[:32], "subject_model": row["model"],
     }  # fmt: skip
-    return question(
-        judge, how.template(kind.name), Told(pictures, kind.inputs(row), tags), read,
-        params=how.params or PARAMS, blank=Said(None, "", "")._asdict(), due=bool(spoken_part(row["text"]).strip()),
-    )  # fmt: skip
+    blank, due = Said(None, "", "")._asdict(), bool(spoken_part(row["text"]).strip())
+    told = Told(pictures, inputs, tags)
+    return question(judge, how.template(name), told, read, params=how.params or PARAMS, blank=blank, due=due)
 
 
 def _key(row: Row) -> tuple[str, str, str]:

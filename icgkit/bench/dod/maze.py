@@ -1,4 +1,5 @@
-"""Mazes of Draw-or-Decline: the grid, and how it is read from a request; what makes mazes is `icgforge.mazes`.
+"""Mazes of Draw-or-Decline: the grid, and how it is read from a request; what makes mazes is
+`icgforge.mazes`.
 
 A maze is a square of cells with a closed outer wall; its rooms are the cells with odd coordinates.
 """
@@ -10,6 +11,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
 from icgkit.errors import SchemaError
 
 SIZES = (7, 9, 11)
@@ -18,6 +23,8 @@ ABSTAIN = "[ABSTAIN]"
 CELL = 48
 """Pixels a cell."""
 Cell = tuple[int, int]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 
 @lru_cache(maxsize=1024)
@@ -54,12 +61,6 @@ def maze_of(proof: str) -> Maze:
     The public files carry the grid in `grid_evidence` (0 floor, 1 wall) or, in the training set, only the
     regions of the infeasible twin in `program_verification`; the cached records here carry it in the
     witness or certificate. What is no grid (a square of 0 and 1 with both ends on the floor) is an error.
-
-    Examples
-    --------
-    >>> told = {"grid": [[1, 1, 1, 1], [1, 0, 0, 1], [1, 1, 0, 1], [1, 1, 1, 1]], "start": [1, 1], "goal": [2, 2]}
-    >>> maze_of(json.dumps({"grid_evidence": told})).rows
-    ('####', '#..#', '##.#', '####')
     """
     try:
         told = json.loads(proof)
@@ -104,3 +105,31 @@ def _verified(checked: dict[str, Any], *, feasible: bool) -> Maze:
         raise ValueError("the maze is too large")
     grid = [[0 if (r, c) in floor else 1 for c in range(size)] for r in range(size)]
     return _maze(grid, checked["start"], checked["end"])
+
+
+def red_chroma(rgb: NDArray[np.uint8]) -> NDArray[np.int16]:
+    """Return the chroma (0 to 255) of colours whose hue lies within 25 degrees of pure red, 0 for others."""
+    r, g, b = (rgb[..., k].astype(np.int16) for k in range(3))
+    low, high = np.minimum(g, b), np.maximum(g, b)
+    chroma = r - low
+    # 5 / 12 is 25 degrees of a sixth of the circle; 12 * 255 fits the type.
+    return np.where((high <= r) & (12 * (high - low) <= 5 * chroma), chroma, 0)
+
+
+def reddish(rgb: Any, least: float = 60) -> Mask:
+    """Tell which colours are red: hue within 25 degrees of pure red, chroma of `least` or more."""
+    return np.asarray(red_chroma(np.asarray(rgb).astype(np.uint8)) >= least)
+
+
+def balanced(pixels: NDArray[np.uint8], floor: Floats) -> NDArray[np.uint8]:
+    """Return a picture with its floor made white."""
+    levels = np.clip(np.arange(256) * (255 / floor[:, None]), 0, 255).astype(np.uint8)
+    return np.asarray(Image.fromarray(pixels).point(levels.ravel().tolist()))
+
+
+def greenish(rgb: Any, least: float = 50) -> Mask:
+    """Tell which colours are green: hue from 75 to 170 degrees, chroma of `least` or more."""
+    r, g, b = (np.asarray(rgb[..., k], dtype=np.float32) for k in range(3))
+    chroma = g - np.minimum(r, b)
+    near = np.where(r > b, (r - b) <= 0.75 * chroma, (b - r) <= 0.83 * chroma)
+    return np.asarray((chroma >= least) & (np.maximum(r, b) < g) & near)

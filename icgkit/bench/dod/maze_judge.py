@@ -21,26 +21,13 @@ from PIL import Image
 from scipy.ndimage import binary_dilation, distance_transform_edt, label
 
 from icgkit.bench.common import texts
-from icgkit.bench.dod.maze import CELL, Cell, Maze, maze_of
-from icgkit.bench.dod.maze_read import (
-    Found,
-    Frame,
-    balanced,
-    cells_of,
-    find_maze,
-    greenish,
-    rectify,
-    red_chroma,
-    reddish,
-    register,
-    same_maze,
-)  # fmt: skip
+from icgkit.bench.dod.maze import CELL, Cell, Mask, Maze, balanced, greenish, maze_of, red_chroma, reddish
+from icgkit.bench.dod.maze_read import READABLE, Found, Frame, find_maze, rectify, register
 
-Mask = NDArray[np.bool_]
 Links = dict[Cell, dict[Cell, "tuple[int, int] | None"]]
 """Cell to the cells that the line passes to, with the corner of the grid that it passes there, if any."""
-RULES = ("unreadable", "cut off", "wall changed", "ends changed", "floor changed", "diagonal step", "wall crossed",
-         "side branch", "path broken", "no path")  # fmt: skip
+RULES = ("unreadable", "cut off", "wall changed", "ends changed", "floor changed", "diagonal step",
+         "wall crossed", "side branch", "path broken", "no path")  # fmt: skip
 """Names of the rules; of several broken ones the first here is the cause, later ones may follow from it."""
 
 
@@ -85,7 +72,8 @@ class Broken(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What was measured; lengths are pixels of a picture with 48 a cell, null where there is nothing to measure.
+    """What was measured; lengths are pixels of a picture with 48 a cell, null where there is nothing to
+    measure.
 
     scale : pixels a cell in the picture as it is. turn : degrees clockwise.
     shift : farthest distance of a corner of the maze from the corner of the picture.
@@ -106,7 +94,7 @@ class Measured(NamedTuple):
 
 
 class MazeVerdict(NamedTuple):
-    """Whether an edited maze is valid (None: unreadable, pending), the broken rules, and what was measured."""
+    """Whether an edited maze is valid (None: unreadable, pending), the broken rules, what was measured."""
 
     valid: bool | None
     broken: tuple[Broken, ...]
@@ -132,7 +120,7 @@ def judge(maze: Maze, image: Image.Image, *, limits: Thresholds = DEFAULT) -> Ma
     """
     shown = image.convert("RGB")
     found = register(shown, maze) if min(shown.size) >= 4 * maze.size else None
-    if found is None or not same_maze(found):
+    if found is None or found.agreement < READABLE:
         return _another(shown, found)
     beyond, shift = _placed(found, shown.size, maze.size)
     if beyond > limits.cut:
@@ -151,20 +139,10 @@ def judge(maze: Maze, image: Image.Image, *, limits: Thresholds = DEFAULT) -> Ma
 def judge_mazes(
     answers: pl.DataFrame, requests: pl.DataFrame, *, limits: Thresholds = DEFAULT
 ) -> pl.DataFrame:
-    """Judge the edited mazes of feasible requests from their pixels.
+    """Judge the edited mazes of feasible requests from their pixels (column `image` of answers: bytes).
 
-    Parameters
-    ----------
-    answers : frame
-        See `icgforge.mazes.solvers.run_solvers`; a picture that cannot be decoded stays pending.
-    requests : frame
-        See `files.read`, with the grid in `evidence` or `proof`.
-
-    Returns
-    -------
-    polars.DataFrame
-        `model`, `reminder`, `case_id`, `valid` (null: pending), `verdict` (first broken rule or "valid"),
-        `status`, and what was measured (see `Measured`).
+    `model`, `reminder`, `case_id`, `valid` (null: pending), `verdict` (first broken rule or "valid"),
+    `status`, and what was measured (see `Measured`).
     """
     told = requests.filter("feasible", category="maze")
     proof = pl.coalesce("evidence", "proof") if "evidence" in told.columns else pl.col("proof")
@@ -181,7 +159,9 @@ def judge_mazes(
 
 
 def _judged(proof: str, data: bytes, limits: Thresholds) -> tuple[Any, ...]:
-    """Return valid, verdict, status and the measures of PNG, JPEG or WebP bytes, of 4,096 pixels a side at most."""
+    """Return valid, verdict, status and the measures of PNG, JPEG or WebP bytes, of 4,096 pixels a side at
+    most.
+    """
     try:
         with Image.open(io.BytesIO(data), formats=["PNG", "JPEG", "WEBP"]) as shown:
             if max(shown.size) > 4096:
@@ -272,6 +252,12 @@ def _cells(mask: Mask) -> list[Cell]:
     return [(int(r), int(c)) for r, c in np.argwhere(mask)]
 
 
+def _any(mask: Mask, per: int) -> Mask:
+    """Return which squares of so many pixels a side hold one of the mask."""
+    size = len(mask) // per
+    return np.asarray(mask.reshape(size, per, size, per).any(axis=(1, 3)))
+
+
 def _square(cell: Cell) -> tuple[slice, slice]:
     r, c = cell
     return slice(r * CELL, (r + 1) * CELL), slice(c * CELL, (c + 1) * CELL)
@@ -356,7 +342,7 @@ class _Reading:
         strange = [k for k in range(1, count + 1) if k not in (first, last) and areas[k] > limits.speck]
         body = self.line & np.isin(labels, [first, last] if first == last else [first, last, *strange])
         if first == last and strange:
-            where = cells_of(self.line & np.isin(labels, strange))
+            where = _cells(_any(self.line & np.isin(labels, strange), CELL))
             on_wall = [c for c in where if self.walls[c]]
             yield ("wall crossed", on_wall) if on_wall else ("side branch", where)
         yield from self._excursion(body)
@@ -378,13 +364,12 @@ class _Reading:
             yield "side branch", self._branches
 
     def _excursion(self, body: Mask) -> Iterator[tuple[str, list[Cell]]]:
-        size, half = self.maze.size, CELL // 2
-        small = body.reshape(size * half, 2, size * half, 2).any(axis=(1, 3))
-        depth = np.where(small, _depths(self.maze.rows), 0)
+        half = CELL // 2
+        depth = np.where(_any(body, 2), _depths(self.maze.rows), 0)
         self.numbers["excursion"] = float(depth.max())
         far = depth > self.limits.excursion
         if far.sum() >= 3:
-            yield "wall crossed", _cells(np.asarray(far.reshape(size, half, size, half).any(axis=(1, 3))))
+            yield "wall crossed", _cells(_any(far, half))
 
     def _links(self, body: Mask, wide: Mask) -> Links:
         """Link the cells that the line passes between: the line as it is, else with small gaps closed."""
@@ -471,8 +456,7 @@ class _Reading:
 
     def _gap(self, body: Mask) -> float:
         """Return the longest break, in pixels, that a way from start to end over the pieces has to leap."""
-        half = (body | self.ends).reshape(len(body) // 2, 2, len(body) // 2, 2).any(axis=(1, 3))
-        away = distance_transform_edt(~half)
+        away = distance_transform_edt(~_any(body | self.ends, 2))
         first, last = (
             (r * CELL // 2 + 12, c * CELL // 2 + 12) for r, c in (self.maze.start, self.maze.end)
         )  # fmt: skip

@@ -10,29 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+from scipy.ndimage import gaussian_filter, map_coordinates
 
-from icgkit.bench.dod.maze import CELL, SIZES, Cell, Maze
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from PIL.Image import Image
-
-    Floats = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
+from icgkit.bench.dod.maze import CELL, SIZES, Floats, Maze, greenish, reddish
 
 _GRID = 8
 """Sample points a cell and side at which a frame is aligned."""
 _SHRUNK = 16
 """Pixels a cell, about, of the picture in which a frame is sought."""
-_READABLE = 0.8
+READABLE = 0.8
 """Least share of cells of the right kind at which two pictures show the same maze."""
 
 
 class Frame(NamedTuple):
-    """Affine map from cells to pixels: a point (row, column), in cells, lies at `origin + column * across + row * down`."""
+    """Affine map from cells to pixels: a point (row, column), in cells, lies at `origin + column * across +
+    row * down`.
+    """
 
     origin: tuple[float, float]
     across: tuple[float, float]
@@ -80,36 +78,6 @@ class Found(NamedTuple):
     residual: float
 
 
-def red_chroma(rgb: NDArray[np.uint8]) -> NDArray[np.int16]:
-    """Return the chroma (0 to 255) of colours whose hue lies within 25 degrees of pure red, 0 for others."""
-    r, g, b = (rgb[..., k].astype(np.int16) for k in range(3))
-    low, high = np.minimum(g, b), np.maximum(g, b)
-    chroma = r - low
-    # 5 / 12 is 25 degrees of a sixth of the circle; 12 * 255 fits the type.
-    return np.where((high <= r) & (12 * (high - low) <= 5 * chroma), chroma, 0)
-
-
-def reddish(rgb: Any, least: float = 60) -> Mask:
-    """Tell which colours are red: hue within 25 degrees of pure red, chroma of `least` or more."""
-    return np.asarray(red_chroma(np.asarray(rgb).astype(np.uint8)) >= least)
-
-
-def balanced(pixels: NDArray[np.uint8], floor: Floats) -> NDArray[np.uint8]:
-    """Return a picture with its floor made white."""
-    from PIL import Image as images
-
-    levels = np.clip(np.arange(256) * (255 / floor[:, None]), 0, 255).astype(np.uint8)
-    return np.asarray(images.fromarray(pixels).point(levels.ravel().tolist()))
-
-
-def greenish(rgb: Any, least: float = 50) -> Mask:
-    """Tell which colours are green: hue from 75 to 170 degrees, chroma of `least` or more."""
-    r, g, b = (np.asarray(rgb[..., k], dtype=np.float32) for k in range(3))
-    chroma = g - np.minimum(r, b)
-    near = np.where(r > b, (r - b) <= 0.75 * chroma, (b - r) <= 0.83 * chroma)
-    return np.asarray((chroma >= least) & (np.maximum(r, b) < g) & near)
-
-
 @lru_cache(maxsize=512)
 def _points(size: int, per: int = _GRID) -> tuple[Floats, Floats]:
     """Rows and columns, in cells, of the sample points."""
@@ -121,8 +89,6 @@ def _points(size: int, per: int = _GRID) -> tuple[Floats, Floats]:
 @lru_cache(maxsize=256)
 def _template(rows: tuple[str, ...], blur: float) -> tuple[Floats, Floats]:
     """Wall mask at the sample points, blurred, and its derivatives by the six numbers of a frame."""
-    from scipy.ndimage import gaussian_filter
-
     walls = np.array([[c == "#" for c in row] for row in rows], dtype=float)
     mask = gaussian_filter(np.kron(walls, np.ones((_GRID, _GRID))), blur * _GRID, mode="nearest")
     by_row, by_column = np.gradient(mask, 1 / _GRID)
@@ -139,14 +105,12 @@ def _kinds(maze: Maze) -> NDArray[np.int8]:
     return kinds
 
 
-def shrink(image: Image, size: int) -> tuple[NDArray[np.uint8], float]:
+def shrink(image: Image.Image, size: int) -> tuple[NDArray[np.uint8], float]:
     """Return the pixels of a small copy in which a frame is sought, and the factor of its size."""
-    from PIL import Image as images
-
     factor = min(1.0, _SHRUNK * (size + 1) / min(image.size))
     if factor < 1:
         sides = (max(round(image.width * factor), 8), max(round(image.height * factor), 8))
-        return np.asarray(image.resize(sides, images.Resampling.BOX)), factor
+        return np.asarray(image.resize(sides, Image.Resampling.BOX)), factor
     return np.asarray(image), 1.0
 
 
@@ -230,8 +194,8 @@ def _agreement(share: Floats, counts: Floats, kinds: NDArray[np.int8], per: int)
     return float(right[kinds >= 0].mean())
 
 
-def register(image: Image, maze: Maze) -> Found | None:
-    """Find the frame in which an RGB picture shows a maze; None where none gives walls and floor two colours."""
+def register(image: Image.Image, maze: Maze) -> Found | None:
+    """Find the frame in which an RGB picture shows a maze, if one gives walls and floor two colours."""
     pixels, factor = shrink(image, maze.size)
     kinds = _kinds(maze)
     mask = _template(maze.rows, 0.05)[0]
@@ -266,8 +230,6 @@ def _align(
     pixels: NDArray[np.uint8], maze: Maze, frame: Frame, palette: Palette, blur: float, steps: int
 ) -> Frame:
     """Move a frame by Gauss-Newton steps to where the blurred wall masks agree best."""
-    from scipy.ndimage import gaussian_filter, map_coordinates
-
     high, wide = pixels.shape[:2]
     share, counts = (x.reshape(high, wide) for x in _walled(pixels.reshape(-1, 3), palette))
     width = blur * frame.cell
@@ -302,24 +264,20 @@ def _align(
     return frame
 
 
-def rectify(image: Image, frame: Frame, size: int) -> NDArray[np.uint8]:
+def rectify(image: Image.Image, frame: Frame, size: int) -> NDArray[np.uint8]:
     """Return the pixels of the maze alone, upright, at 48 pixels a cell; beyond the picture black."""
-    from PIL import Image as images
-
     factor = CELL / frame.cell
     if factor < 0.75:
         sides = (max(round(image.width * factor), 1), max(round(image.height * factor), 1))
-        image = image.resize(sides, images.Resampling.BOX)
+        image = image.resize(sides, Image.Resampling.BOX)
         frame = frame.scaled(factor)
     a, d, o = frame.across, frame.down, frame.origin
     told = (a[0] / CELL, d[0] / CELL, o[0], a[1] / CELL, d[1] / CELL, o[1])
     side = size * CELL
-    return np.asarray(
-        image.transform((side, side), images.Transform.AFFINE, told, images.Resampling.BILINEAR)
-    )
+    return np.asarray(image.transform((side, side), Image.Transform.AFFINE, told, Image.Resampling.BILINEAR))
 
 
-def find_maze(image: Image) -> tuple[Maze, Frame] | None:
+def find_maze(image: Image.Image) -> tuple[Maze, Frame] | None:
     """Read a maze of 7, 9 or 11 cells a side and where it lies, or None if the picture is none.
 
     Every frame is tried with every size; a maze has cells of two plain colours, a closed outer wall,
@@ -370,24 +328,12 @@ def _read(pixels: NDArray[np.uint8], frame: Frame, size: int) -> tuple[float, Ma
     plain = np.where(walls[..., None], wall, floor)
     plain[start], plain[end] = middle[start], middle[end]
     fit = float((np.linalg.norm(inner - plain[:, :, None], axis=3) < 0.4 * scale).mean())
-    if fit < _READABLE:
+    if fit < READABLE:
         return None
     return fit, Maze(tuple("".join("#" if w else "." for w in row) for row in walls), start, end)
 
 
-def read_maze(image: Image) -> Maze | None:
+def read_maze(image: Image.Image) -> Maze | None:
     """Read a maze from its pixels (7, 9 or 11 cells a side), or None if the picture is none."""
     found = find_maze(image)
     return found[0] if found else None
-
-
-def same_maze(found: Found | None) -> bool:
-    """Whether a picture shows the maze that was sought well enough to be judged cell by cell."""
-    return found is not None and found.agreement >= _READABLE
-
-
-def cells_of(mask: Mask, least: int = 1) -> list[Cell]:
-    """Return the cells of a rectified mask that hold at least so many of its pixels."""
-    size = len(mask) // CELL
-    counts = mask.reshape(size, CELL, size, CELL).sum(axis=(1, 3))
-    return [(int(r), int(c)) for r, c in np.argwhere(counts >= least)]

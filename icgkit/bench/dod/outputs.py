@@ -43,29 +43,10 @@ class Outputs(NamedTuple):
 def read_run(folder: str | Path, requests: pl.DataFrame, *, model: str = "", reminder: str = "") -> Outputs:
     """Read a run of the public tools with its judgments.
 
-    Parameters
-    ----------
-    folder : path
-        The run.
-    requests : frame
-        See `files.read`.
-    model : str
-        What to call the model; the folder's name if empty.
-    reminder : {"", "no", "yes"}
-        Whether requests carried the reminder; if empty, it is told from whether the prompts of the run go
-        on after those of the requests.
-
-    Returns
-    -------
-    Outputs
-        A judgment that is missing, failed or quotes what the reasoning does not say is null (pending).
-        As in the public scorer an edit is valid if the task is done and the rest is preserved, false if
-        either is false, else pending.
-
-    Raises
-    ------
-    SchemaError
-        If the folder is no run, a case occurs twice, or prompts with and without the reminder are mixed.
+    `model` is the folder's name if empty; whether requests carried the reminder ("no", "yes") is told, if
+    empty, from whether the prompts of the run go on after those of the requests. A judgment that is missing,
+    failed or quotes what the reasoning does not say is null (pending). As in the public scorer an edit is
+    valid if the task is done and the rest is preserved, false if either is false, else pending.
     """
     root = Path(folder)
     results = _results(root)
@@ -110,7 +91,8 @@ def _results(root: Path) -> dict[str, Record]:
     paths = [p for p in (root / "results.jsonl", root / "results.jsonl.gz") if p.is_file()][:1]
     paths = paths or sorted(root.glob("shards/*/results.jsonl"))
     if not paths:
-        raise SchemaError("no results of Draw-or-Decline", got=str(root), allowed="a folder with results.jsonl",
+        raise SchemaError("no results of Draw-or-Decline", got=str(root),
+                          allowed="a folder with results.jsonl",
                           remedy="give the folder that the run was written to")  # fmt: skip
     results: dict[str, Record] = {}
     for path in paths:
@@ -137,7 +119,7 @@ def _reminded(results: dict[str, Record], asked: dict[str, str | None]) -> str:
 
 
 def _refusal(root: Path, name: str, text: str) -> tuple[bool | None, str, str, bool | None]:
-    """Return whether a text refuses, the quote, the status, and whether the cause it gives is the right one."""
+    """Return whether a text refuses, the quote, the status, whether its cause is the right one."""
     told, why = _review(root, name, "cot")
     refused, quote = flag(told, "concludes_infeasible"), str(told.get("evidence") or "")
     if refused and not quotes(quote, text):
@@ -163,7 +145,9 @@ def _review(root: Path, name: str, stage: str) -> tuple[Record, str]:
 
 
 def by_pixels(outputs: Outputs, requests: pl.DataFrame) -> pl.DataFrame:
-    """Judge the mazes of a run from their pixels (see `maze_judge.judge_mazes`); pictures that are not there are left out."""
+    """Judge the mazes of a run from their pixels (see `maze_judge.judge_mazes`); pictures that are not there
+    are left out.
+    """
     mazes = requests.filter("feasible", category="maze")["case_id"].implode()
     part = outputs.answers.filter(pl.col("case_id").is_in(mazes), pl.col("image_file").is_not_null())
     pictures = [read_file(p, limit=_MAX_IMAGE) for p in part["image_file"]]
@@ -173,23 +157,10 @@ def by_pixels(outputs: Outputs, requests: pl.DataFrame) -> pl.DataFrame:
 def score(
     folder: str | Path, data: str | Path, *, model: str = "", reminder: str = "", pixels: bool = False
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Score a run of the public tools: E, D and D_f, overall and by category, with what is pending.
+    """Score a run (`read_run`) on its requests (`files.read`): E, D and D_f, overall and by category.
 
-    Parameters
-    ----------
-    folder : path
-        The run, see `read_run`.
-    data : path
-        The folder of the requests, see `files.read`.
-    model, reminder : str
-        See `read_run`.
-    pixels : bool
-        Judge mazes from their pixels; else by the judgments in the run, as the rest.
-
-    Returns
-    -------
-    (polars.DataFrame, polars.DataFrame)
-        `model`, `reminder`, `category` ("all" first) and the columns of `rates`; and the problems.
+    With `pixels` mazes are judged from their pixels; else by the judgments in the run, as the rest. Returns
+    `model`, `reminder`, `category` ("all" first) with the columns of `rates`, and the problems.
     """
     requests = read(data)
     outputs = read_run(folder, requests.requests, model=model, reminder=reminder)

@@ -1,4 +1,6 @@
-"""Draw-or-Decline: what each request came to, its rates, paired comparisons, stances, and how far a judge can be trusted."""
+"""Draw-or-Decline: what each request came to, its rates, paired comparisons, stances, and how far a judge can
+be trusted.
+"""
 
 from __future__ import annotations
 
@@ -39,23 +41,19 @@ def outcomes(
 
     Parameters
     ----------
-    requests : frame
-        `case_id`, `pair_id`, `category`, `feasible`.
-    answers : frame
-        `model`, `reminder` ("no" or "yes"), `case_id`, `has_image` (null if the call failed).
-    refusals : frame
-        The key and `refused`: whether the text declines; null is pending. With a column `cause_right`
-        (whether the reason given is the verified one) the measure `D_reason` is told, too.
-    edits : frame, optional
-        The key and `valid`: whether the image is a valid edit; null is pending.
+    requests : `case_id`, `pair_id`, `category`, `feasible`.
+    answers : `model`, `reminder` ("no" or "yes"), `case_id`, `has_image` (null if the call failed).
+    refusals : the key and `refused`: whether the text declines; null is pending. With `cause_right` (whether
+        the reason given is the verified one) the measure `D_reason` is told, too.
+    edits : the key and `valid`: whether the image is a valid edit; null is pending.
 
     Returns
     -------
     polars.DataFrame
-        One row for each model, reminder and request, also where no answer is there: the key,
-        `pair_id`, `category`, `feasible`, `has_image`, `refused`, `valid`, and `E`, `D_strict`,
-        `D_lenient`, `D_f`: true, false, or null where a judgment is pending or the measure belongs to
-        the other kind of request. An image after an infeasible request decides `D_strict` alone.
+        One row for each model, reminder and request, also where no answer is there: the key, `pair_id`,
+        `category`, `feasible`, `has_image`, `refused`, `valid`, and `E`, `D_strict`, `D_lenient`, `D_f`:
+        true, false, or null where a judgment is pending or the measure belongs to the other kind of request.
+        An image after an infeasible request decides `D_strict` alone.
     """
     runs = answers.select("model", "reminder").unique(maintain_order=True)
     got = runs.join(requests.select("case_id", "pair_id", "category", "feasible"), how="cross")
@@ -90,21 +88,15 @@ def _half(measure: str) -> pl.Expr:
 def rates(
     outcome: pl.DataFrame, *, by: Sequence[str] = ("model", "reminder"), level: float = 0.95
 ) -> pl.DataFrame:
-    """Compute E, D strict and lenient, D_f and the share of pairs with both halves right.
-
-    Parameters
-    ----------
-    outcome : frame
-        See `outcomes`.
-    by : sequence of str
-        Columns that make the rows, of model, reminder, category.
+    """Compute E, D strict and lenient, D_f and the share of pairs with both halves right, of `outcomes`.
 
     Returns
     -------
     polars.DataFrame
-        The columns `by`, `measure` (those of `MEASURES`, `D_reason` where it is known, `pair`), `n_yes`, `n_no`,
-        `n_pending`, `n_total`, `estimate` (yes over all: pending ones stay in the denominator), `highest` (if every
-        pending one were a yes), `low` and `high` (Wilson bounds of these two), `status`.
+        The columns `by` (of model, reminder, category), `measure` (those of `MEASURES`, `D_reason` where it
+        is known, `pair`), `n_yes`, `n_no`, `n_pending`, `n_total`, `estimate` (yes over all: pending ones
+        stay in the denominator), `highest` (if every pending one were a yes), `low` and `high` (Wilson bounds
+        of these two), `status`.
     """
     told = [*MEASURES, *([REASON] if REASON in outcome.columns else [])]
     long = [outcome.filter(_half(m)).select(*by, measure=pl.lit(m), value=pl.col(m)) for m in told]
@@ -114,8 +106,8 @@ def rates(
     long.append(pairs.agg(*sides).select(*by, measure=pl.lit("pair"), value=value))
     v = pl.col("value")
     counted = pl.concat(long).group_by(*by, "measure", maintain_order=True).agg(
-        n_yes=v.sum().cast(pl.Int64), n_no=(~v).sum().cast(pl.Int64), n_pending=v.is_null().sum().cast(pl.Int64),
-        n_total=pl.len().cast(pl.Int64),
+        n_yes=v.sum().cast(pl.Int64), n_no=(~v).sum().cast(pl.Int64),
+        n_pending=v.is_null().sum().cast(pl.Int64), n_total=pl.len().cast(pl.Int64),
     )  # fmt: skip
     most, n = pl.col("n_yes") + pl.col("n_pending"), pl.col("n_total")
     ends = []
@@ -136,21 +128,8 @@ def compare(
 ) -> pl.DataFrame:  # fmt: skip
     """Compare one measure on the same requests: with and without reminder, or model with model.
 
-    Parameters
-    ----------
-    outcome : frame
-        See `outcomes`.
-    measure : str
-        E, D_strict, D_lenient or D_f.
-    over, reference, targets : str
-        Column that is compared (`reminder`, `model`), the value compared with, and the others.
-    by : sequence of str
-        Columns that make the rows.
-
-    Returns
-    -------
-    polars.DataFrame
-        As `within_pairs`. Requests with a pending side are left out and counted (`n_missing`).
+    `over` is the column that is compared, `reference` the value compared with, `targets` the others. As
+    `within_pairs`; requests with a pending side are left out and counted (`n_missing`).
     """
     if measure not in MEASURES:
         raise UnknownName.among("measure", measure, MEASURES)
@@ -166,10 +145,10 @@ def within_pairs(
     Returns
     -------
     polars.DataFrame
-        The columns `by`, `measure`, `reference` (feasible), `target` (infeasible), `rate_reference`
-        (D_f), `rate_target` (D lenient), `estimate` (their difference, 1 is perfect, 0 is blind),
-        `low`, `high` (percentile bootstrap over pairs), `p_midp` (McNemar), `p_permutation` (sign flips
-        of pairs), `n_reference_only`, `n_target_only`, `n_pairs`, `n_missing`, `status`.
+        The columns `by`, `measure`, `reference` (feasible), `target` (infeasible), `rate_reference` (D_f),
+        `rate_target` (D lenient), `estimate` (their difference, 1 is perfect, 0 is blind), `low`, `high`
+        (percentile bootstrap over pairs), `p_midp` (McNemar), `p_permutation` (sign flips of pairs),
+        `n_reference_only`, `n_target_only`, `n_pairs`, `n_missing`, `status`.
     """
     kind = pl.when("feasible").then(pl.lit("feasible")).otherwise(pl.lit("infeasible"))
     keep = outcome.with_columns(
@@ -187,24 +166,15 @@ def _tested(frame: pl.DataFrame, pairs: Contrast, by: Sequence[str], ci: Bootstr
     for more in (ends.select(*keys, "low", "high"), flips):
         got = got.join(more, on=keys, how="left", maintain_order="left")
     return got.select(
-        *by, "measure", "reference", "target", "rate_reference", "rate_target", "estimate", "low", "high", "p_midp",
-        "p_permutation", "n_reference_only", "n_target_only", "n_pairs", "n_missing", "status",
+        *by, "measure", "reference", "target", "rate_reference", "rate_target", "estimate", "low", "high",
+        "p_midp", "p_permutation", "n_reference_only", "n_target_only", "n_pairs", "n_missing", "status",
     )  # fmt: skip
 
 
 def stance_shares(stances: pl.DataFrame, *, by: Sequence[str] = ("model",)) -> pl.DataFrame:
-    """Count the stance groups of the reasoning about infeasible requests.
+    """Count the stance groups of the reasoning about infeasible requests (`stance`, null for pending).
 
-    Parameters
-    ----------
-    stances : frame
-        The columns `by`, `stance` (a name of `STANCES`, "none" for no group) and null for pending.
-
-    Returns
-    -------
-    polars.DataFrame
-        The columns `by`, `stance` (every group, then none and pending), `n`, `n_total`, `share` (0 to 1,
-        of all; the shares of one row of `by` add up to 1).
+    The columns `by`, `stance` (every group, then none and pending), `n`, `n_total`, `share` (0 to 1, of all).
     """
     known = [*STANCES, "none"]
     if wrong := set(stances["stance"].drop_nulls()) - set(known):
@@ -228,13 +198,6 @@ def balanced_sample(
 
     Within each half the rows are spread over the columns `spread` as evenly as they allow. Rows
     that are pending are never drawn; a half with too few rows is an error.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> rows = pl.DataFrame({"model": ["a", "b"] * 10, "refused": [True] * 6 + [False] * 14})
-    >>> balanced_sample(rows, "refused", 8, spread=["model"])["refused"].sum()
-    4
     """
     spread = [c for c in spread if c in judged.columns]
     parts = []
@@ -242,8 +205,8 @@ def balanced_sample(
         part = judged.filter(pl.col(value) == want)
         if part.height < n // 2:
             raise SchemaError(
-                f"balanced sample: too few rows with {value} {want}", got=part.height, allowed=f"{n // 2} or more",
-                remedy="ask for a smaller sample",
+                f"balanced sample: too few rows with {value} {want}", got=part.height,
+                allowed=f"{n // 2} or more", remedy="ask for a smaller sample",
             )  # fmt: skip
         mixed = part.sample(fraction=1.0, shuffle=True, seed=seed)
         if spread:
@@ -256,10 +219,7 @@ def balanced_sample(
 def judge_quality(labels: pl.DataFrame, *, judge: str = "judge", ci: Bootstrap = BOOTSTRAP) -> pl.DataFrame:
     """Set a judge beside the majority of annotators on the same responses.
 
-    Parameters
-    ----------
-    labels : frame
-        One row a label: `item`, `rater` (the judge's name among them), `label` (true, false, null for none).
+    `labels` has one row a label: `item`, `rater` (the judge's name among them), `label` (null for none).
 
     Returns
     -------
@@ -304,12 +264,6 @@ def labels_of_errors(n: int, judge_only: int, majority_only: int) -> pl.DataFram
     """Build judge and majority labels of a balanced sample from its two counts of errors.
 
     With these `judge_quality` gives agreement and kappa again that a paper prints beside the counts.
-
-    Examples
-    --------
-    >>> got = judge_quality(labels_of_errors(200, 2, 1), ci=Bootstrap(50)).row(0, named=True)
-    >>> got["agreement"], round(got["kappa"], 3)
-    (0.985, 0.97)
     """
     machine = [True] * (n // 2) + [False] * (n - n // 2)
     people = [i >= judge_only for i in range(n // 2)] + [i < majority_only for i in range(n - n // 2)]

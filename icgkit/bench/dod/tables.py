@@ -1,4 +1,6 @@
-"""Draw-or-Decline: printed rates with the counts behind them, rates of programs apart, editing over declining."""
+"""Draw-or-Decline: printed rates with the counts behind them, rates of programs apart, editing over
+declining.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +29,10 @@ _PRINTED = ("E", "D", "D_f")
 
 
 def shares(rates: pl.DataFrame, *, category: str) -> pl.DataFrame:
-    """Lay out rates by category, model and reminder (see `scores.rates`) on one category in percent.
+    """Lay out rates by category, model and reminder (`scores.rates`) on one category in percent.
 
-    Returns
-    -------
-    polars.DataFrame
-        One row for each model and reminder: `model`, `reminder`, `n` (requests of each kind), `E`, `D_strict`,
-        `D_lenient`, `D_f`, `pair` (percent, null where wholly pending), `pending` (judgments).
+    One row for each model and reminder: `n` (requests of each kind), the measures (null where wholly
+    pending), `pending` (judgments).
     """
     key = ["model", "reminder"]
     mine = rates.filter(pl.col("category") == category)
@@ -53,22 +52,20 @@ def _facts() -> dict[str, tuple[str, str]]:
 
 
 def sizes() -> dict[str, int]:
-    """Return how many requests of each kind stand behind a printed rate: of a category, of six, and "overall"."""
+    """Return how many requests of each kind stand behind a printed rate: of a category, of six, and
+    "overall".
+    """
     pairs = int(_facts()["pairs"][0])
     each = pairs // len(_PUBLIC)
     return dict.fromkeys(_PUBLIC, each) | {"other six": pairs - each, "overall": pairs}
 
 
 def counted(level: float = 0.95) -> pl.DataFrame:
-    """Turn the printed rates into counts, with exact intervals.
+    """Turn the printed rates into counts: the columns of `data/published/dod.csv`, `n`, those of `count_of`,
+    `from`.
 
-    An overall rate is the sum over its seven categories where these are printed and each is one count;
-    else it is what the rate itself can stand for.
-
-    Returns
-    -------
-    polars.DataFrame
-        The columns of `data/published/dod.csv`, `n`, those of `common.count_of`, and `from` ("categories" or "rate").
+    An overall rate is the sum over its seven categories where these are printed and each is one count (`from`
+    "categories"); else it is what the rate itself can stand for ("rate").
     """
     keys, of = ["where", "model", "reminder", "measure"], sizes()
     rows = load_published("dod").with_columns(pl.col("percent").cast(pl.Float64))
@@ -80,7 +77,8 @@ def counted(level: float = 0.95) -> pl.DataFrame:
     kinds |= dict.fromkeys(("low", "high"), pl.Float64) | texts("from")
     frame = pl.concat([rows, pl.DataFrame(found, schema=kinds)], how="horizontal")
     sums = frame.filter(pl.col("category").is_in(_PUBLIC)).group_by(keys).agg(
-        pl.lit("overall").alias("category"), pl.col("k").sum().alias("sum"), pl.col("k").count().alias("parts")
+        pl.lit("overall").alias("category"), pl.col("k").sum().alias("sum"),
+        pl.col("k").count().alias("parts")
     ).filter(pl.col("parts") == len(_PUBLIC)).drop("parts")  # fmt: skip
     done = []
     for row in frame.join(sums, on=[*keys, "category"], how="left", maintain_order="left").iter_rows(
@@ -96,11 +94,8 @@ def counted(level: float = 0.95) -> pl.DataFrame:
 def printed(category: str = "overall") -> pl.DataFrame:
     """Return the paper's leaderboard of one category, or overall, with the counts behind it.
 
-    Returns
-    -------
-    polars.DataFrame
-        `model`, `reminder`, `n`, and for E, D and D_f the rate (percent), its count `..._k` of n (null where
-        several fit) and its exact 95 % interval `..._low`, `..._high`; `average` (mean of E and D).
+    `model`, `reminder`, `n`, and for E, D and D_f the rate (percent), its count `..._k` of n (null where
+    several fit) and its exact 95 % interval `..._low`, `..._high`; `average` (mean of E and D).
     """
     rows = (
         counted()
@@ -130,16 +125,10 @@ def printed_table(board: pl.DataFrame, id: str, what: str) -> Table:
 
 
 def recomputed() -> pl.DataFrame:
-    """Work printed figures out again from others that are printed.
+    """Work printed figures out again from others that are printed, in the form that `icgkit.save` takes.
 
-    Overall E, D and D_f from the seven categories, agreement and kappa of both judges from their
-    counts of errors, the sum of the stance groups.
-
-    Returns
-    -------
-    polars.DataFrame
-        `quantity`, `ours` (worked out), `published`, `where`, `model`, `condition` (reminder), `unit`, `note`
-        (says where the two differ by more than rounding).
+    Overall E, D and D_f from the seven categories, agreement and kappa of both judges from their counts of
+    errors, the sum of the stance groups. `note` says where the two differ by more than rounding.
     """
     ours = 100 * pl.col("k") / pl.col("n")
     off = (ours - pl.col("percent")).abs() > _TOLERANCE
@@ -166,13 +155,10 @@ def recomputed() -> pl.DataFrame:
 
 
 def stances() -> pl.DataFrame:
-    """Return the printed shares of stance groups with the counts behind them.
+    """Return the printed shares of stance groups (percent) with the counts behind them.
 
-    Returns
-    -------
-    polars.DataFrame
-        `model`, `n` (infeasible requests), for each group its share (percent) and count `..._k` (null where
-        several fit), `total` (sum of the shares).
+    `model`, `n` (infeasible requests), each group and its `..._k` (null where several fit), `total` of the
+    shares.
     """
     n, rows = sizes()["overall"], []
     for name, (value, _) in _facts().items():

@@ -73,11 +73,6 @@ def loss(
 
     L = sum_i t_i / N_text + w sum_i F_i v_i / N_image, N_text over all examples, N_image over the
     feasible ones: infeasible examples do not dilute the image term. Without a feasible example it is 0.
-
-    Examples
-    --------
-    >>> loss([4.0, 2.0], [4, 2], [6.0, 99.0], [3, 3], [True, False])
-    Loss(total=3.0, text=1.0, image=2.0, text_tokens=6, image_tokens=3)
     """
     parts = [np.asarray(a, dtype=np.float64) for a in (text, text_tokens, image, image_tokens)]
     keep = np.asarray(feasible, dtype=bool)
@@ -106,13 +101,7 @@ def gradient_weights(
 
 
 def read_response(text: str | None, *, has_image: bool) -> Response:
-    r"""Take a response apart and check its form: reasoning, then the edit or the marker and no image.
-
-    Examples
-    --------
-    >>> read_response("There is no third pond.\n[ABSTAIN]", has_image=False)
-    Response(reasoning='There is no third pond.', declines=True, status='ok')
-    """
+    """Take a response apart and check its form: reasoning, then the edit or the marker and no image."""
     body = (text or "").strip()
     declines = body.endswith(ABSTAIN)
     reasoning = body.removesuffix(ABSTAIN).strip()

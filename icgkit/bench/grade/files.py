@@ -24,7 +24,7 @@ DISCIPLINES = {
     "biology": "biology", "his": "history", "geography": "geography", "sports": "sports",
     "board": "sports", "music": "music", "computerscience": "computer science", "eco": "economics",
 }  # fmt: skip
-"""First part of a task id, in lower case, to the discipline; `board` and `engineering` as the public data count them."""
+"""First part of a task id, lower case, to the discipline; `board`, `engineering` as the public data count."""
 CONSISTENCY = ("overall", "style", "none")
 PARTS = {"reasoning": "_eval_", "consistency": "_consis_", "readability": "_read_"}
 """Dimension to the mark in the name of its file."""
@@ -32,9 +32,9 @@ FULL = 0.99
 """A reasoning score above this is full: weights such as 0.33 do not add up to 1."""
 _BOTH = re.compile(r"\W*(yes|no)\W*(or\b|and\b|/)\W*(yes|no)\b", re.I)
 _ANSWER = re.compile(r"\W*(yes|no|true|false)\b", re.I)
-_TASK: dict[str, Any] = texts("task_id", "discipline", "sub_task", "kind", "text", "image_path", "editing_path", "gt") | {
-    "questions": pl.List(pl.Struct({"id": pl.String, "question": pl.String, "score": pl.Float64})),
-    "n_questions": pl.Int64, "weight": pl.Float64, "status": pl.String,
+_TASK: dict[str, Any] = texts("task_id", "discipline", "sub_task", "kind", "text", "image_path",
+    "editing_path", "gt") | { "questions": pl.List(pl.Struct({"id": pl.String, "question": pl.String,
+    "score": pl.Float64})), "n_questions": pl.Int64, "weight": pl.Float64, "status": pl.String,
 }  # fmt: skip
 _SAMPLE: dict[str, Any] = texts("model", "task_id", "discipline", "sub_task", "kind") | dict.fromkeys(
     PARTS, pl.Float64
@@ -60,27 +60,18 @@ class Scores(NamedTuple):
 
 
 def discipline_of(task_id: str) -> str:
-    """Return the discipline that a task id names; an unknown one keeps its own word.
-
-    Examples
-    --------
-    >>> discipline_of("board_go_003"), discipline_of("engineering_12"), discipline_of("eco_macro_001")
-    ('sports', 'physics', 'economics')
-    """
+    """Return the discipline that a task id names; an unknown one keeps its own word."""
     word = task_id.split("_")[0]
     return DISCIPLINES.get(word.lower(), word)
 
 
 def load_tasks(path: str | Path) -> pl.DataFrame:
-    """Read a task list or a model's result file (a JSON list of objects with a task id each).
+    """Read a task list or a model's result file (a JSON list of objects with a task id each), in the order of
+    the file.
 
-    Returns
-    -------
-    polars.DataFrame
-        One row a task, in the order of the file: `task_id`, `discipline`, `sub_task`, `kind` (overall
-        | style | none), `text`, `image_path`, `editing_path` (null in the bare task list), `gt`,
-        `questions` (list of structs id, question, score), `n_questions`, `weight` (sum of the scores),
-        `status`: ok, or what is wrong with the record.
+    `task_id`, `discipline`, `sub_task`, `kind` (overall | style | none), `text`, `image_path`, `editing_path`
+    (null in the bare task list), `gt`, `questions` (list of structs id, question, score), `n_questions`,
+    `weight` (sum of the scores), `status`: ok, or what is wrong with the record.
     """
     path = Path(path)
     rows: dict[str, dict[str, Any]] = {}
@@ -115,8 +106,8 @@ def _task(record: Record, task: str) -> dict[str, Any]:
     kept = ("sub_task", "text", "image_path", "editing_path", "gt")
     shown = {k: None if record.get(k) is None else str(record[k]) for k in kept}
     return {
-        "task_id": task, "discipline": discipline_of(task), "kind": kind if kind in CONSISTENCY else None, **shown,
-        "questions": questions, "n_questions": len(questions), "weight": total,
+        "task_id": task, "discipline": discipline_of(task), "kind": kind if kind in CONSISTENCY else None,
+        **shown, "questions": questions, "n_questions": len(questions), "weight": total,
         "status": "; ".join(faults) or "ok",
     }  # fmt: skip
 
@@ -126,22 +117,19 @@ def load_scores(folder: str | Path, tasks: pl.DataFrame | None = None, *, model:
 
     Parameters
     ----------
-    folder : path
-        Folder of the model. Each of the three parts is a file `*_eval_*.json` (`*_consis_*`,
-        `*_read_*`), or a folder of that name with one file a task; a part that is absent or there several times
-        is an error.
-    tasks : polars.DataFrame, optional
-        Result of `load_tasks`. With it, tasks that no file names are there as missing, the kind of
-        consistency and the weights of the points are those of the task list. Without it, the tasks are
-        those that any file names.
-    model : str, optional
-        Name in the result; the folder's name by default.
+    folder : folder of the model. Each of the three parts is a file `*_eval_*.json` (`*_consis_*`,
+        `*_read_*`), or a folder of that name with one file a task; a part that is absent or there several
+        times is an error.
+    tasks : result of `load_tasks`. With it, tasks that no file names are there as missing, the kind of
+        consistency and the weights of the points are those of the task list. Without it, the tasks are those
+        that any file names.
+    model : name in the result; the folder's name by default.
 
     Notes
     -----
     Reasoning is recomputed from the answers: sum of the weights of the points answered yes. Where
-    answers are missing or cannot be read as yes or no, it is missing, while the public scorer counts
-    such points as not met; `stored` keeps the public value.
+    answers are missing or cannot be read as yes or no, it is missing, while the public scorer counts such
+    points as not met; `stored` keeps the public value.
     """
     folder = Path(folder)
     problems: list[Problem] = []
@@ -177,8 +165,8 @@ def _records(folder: Path, mark: str, problems: list[Problem]) -> dict[str, list
     folders = sorted(p for p in folder.glob(f"*{mark}*") if p.is_dir())
     if len(files) > 1 or (not files and len(folders) != 1):
         raise SchemaError(
-            f"{folder.name}: scores named *{mark}*.json", got=[p.name for p in (*files, *folders)] or "no such file",
-            allowed="one file, or one folder with a file a task",
+            f"{folder.name}: scores named *{mark}*.json", got=[p.name for p in (*files,
+            *folders)] or "no such file", allowed="one file, or one folder with a file a task",
         )  # fmt: skip
     singles = {p.name: read_json(p) for p in sorted(folders[0].glob("*.json"))} if len(folders) == 1 else {}
     found = read_json(files[0]) if files else list(singles.values())

@@ -1,7 +1,6 @@
 """Judge edited diagrams as GRADE does: rubric points, consistency by kind of task, readability.
-
-Each is one call a sample, recorded in a cache and replayed from it. What a judge does not answer is asked for once
-more (`icgkit.judge.ask`) and stays missing after that.
+ Each is one call a sample, recorded in a cache and replayed from it. What a judge does not answer is asked
+for once more (`icgkit.judge.ask`) and stays missing after that.
 """
 
 from __future__ import annotations
@@ -56,16 +55,10 @@ class Judged(NamedTuple):
 
 
 def judge_samples(tasks: pl.DataFrame, judge: str, **options: Any) -> Judged:
-    """Judge the edited pictures of a result file.
+    """Judge the edited pictures of a result file (`load_tasks`, whole records with `editing_path` only).
 
-    Parameters
-    ----------
-    tasks : polars.DataFrame
-        Result of `load_tasks` for a model's result file (with `editing_path`), whole records only.
-    judge : str
-        Model as named to litellm; `offline/pixels` compares pixels with the reference.
-    **options
-        The fields of `Asking`; `root` and `cache` are required.
+    `judge` is a model as named to litellm; `offline/pixels` compares pixels with the reference. `options` are
+    the fields of `Asking`; `root` and `cache` are required.
     """
     how = Asking(**options)
     if how.root is None:
@@ -102,8 +95,8 @@ def _question(job: Job, judge: str, how: Asking, root: Path) -> Question:
     lines = ",\n".join(json.dumps(q, ensure_ascii=False) for q in listed)
     shown = SHOWN[job.template] + (("gt",) if how.show_reference and job.part == "consistency" else ())
     tags = {
-        "dataset": how.dataset or "grade", "case_id": task["task_id"], "condition": job.template, "stage": job.template,
-        "subject": task["editing_path"],
+        "dataset": how.dataset or "grade", "case_id": task["task_id"], "condition": job.template,
+        "stage": job.template, "subject": task["editing_path"],
     }  # fmt: skip
 
     def pictures() -> list[tuple[str, Path]]:

@@ -1,8 +1,11 @@
-"""GRADE's scores by the public rules: per sample, per set in both published forms; instructions and judges compared."""
+"""GRADE's scores by the public rules: per sample, per set in both published forms; instructions and judges
+compared.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -28,25 +31,16 @@ MEASURES = (
     "strict_public",
 )
 """What `set_scores` computes, all in percent."""
+CI = Bootstrap(2000)
 _PERCENT = {"reasoning": 100, "consistency": 50, "readability": 50}
 
 
 def add_scores(samples: pl.DataFrame) -> pl.DataFrame:
-    """Add the score of each sample: `relaxed` (percent) and `strict`; null where a dimension that it has is missing.
+    """Add the score of each sample: `relaxed` (percent) and `strict`; null where a dimension that it has is
+    missing.
 
-    Notes
-    -----
-    relaxed = 60 R + 30 C / 2 + 10 L / 2, and 80 R + 20 L / 2 where no consistency is asked for.
-    strict: every point met (or R > 0.99, the public rule for float weights), C = 2 or not asked for,
-    L = 2.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> rows = pl.DataFrame({"reasoning": [0.5, 1.0], "consistency": [2.0, None], "readability": [1.0, 2.0],
-    ...                      "consistency_status": ["ok", "none"]})
-    >>> add_scores(rows).select("relaxed", "strict").rows()
-    [(65.0, False), (100.0, True)]
+    relaxed = 60 R + 30 C / 2 + 10 L / 2, and 80 R + 20 L / 2 where no consistency is asked for. strict: every
+    point met (or R > 0.99, the public rule for float weights), C = 2 or not asked for, L = 2.
     """
     need = [*WEIGHTS, "consistency_status"]
     if absent := [c for c in need if c not in samples.columns]:
@@ -72,40 +66,37 @@ def _in_percent(samples: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def set_scores(
-    samples: pl.DataFrame, *, by: str | Sequence[str] = ("model",), level: float = 0.95, n_resamples: int = 2000,
-    seed: int = 42,
-) -> pl.DataFrame:  # fmt: skip
-    """Compute the set scores in percent, with bootstrap intervals over tasks.
+def _over_tasks(ci: Bootstrap) -> Bootstrap:
+    return replace(ci, cluster="task_id")
 
-    Parameters
-    ----------
-    samples : polars.DataFrame
-        As in `Scores.samples`, of one or more models.
-    by : str or sequence of str
-        Columns that make the rows: model, discipline, sub_task, kind ...
+
+def set_scores(
+    samples: pl.DataFrame, *, by: str | Sequence[str] = ("model",), ci: Bootstrap = CI
+) -> pl.DataFrame:
+    """Compute the set scores in percent, with bootstrap intervals over tasks.
 
     Returns
     -------
     polars.DataFrame
-        One row for each combination of `by` and `measure` (see `MEASURES`): `estimate`, `low`, `high`
-        (percent), `n_scored`, `n_total`, `n_missing`, `n_not_asked` (samples without a consistency
-        score by design), `method`, `status`. `strict_public` is the public scorer's own figure (see
-        `strict_accuracy`), which the published tables print.
+        One row for each combination of `by` (model, discipline, sub_task, kind ...) and `measure` (see
+        `MEASURES`): `estimate`, `low`, `high` (percent), `n_scored`, `n_total`, `n_missing`, `n_not_asked`
+        (samples without a consistency score by design), `method`, `status`. `strict_public` is the public
+        scorer's own figure (see `strict_accuracy`), which the published tables print.
 
     Notes
     -----
     The public scorer has two relaxed scores. `relaxed_set`: 0.6, 0.3, 0.1 times the means of the
-    dimensions, the mean of C over the samples that have one (its printed total and its table by
-    discipline). `relaxed_sample`: the mean of the scores of the samples, where a sample without C has
-    the weights 0.8 and 0.2 (its file of full results). They differ as soon as a sample has no C.
+    dimensions, the mean of C over the samples that have one (its printed total and its table by discipline).
+    `relaxed_sample`: the mean of the scores of the samples, where a sample without C has the weights 0.8 and
+    0.2 (its file of full results). They differ as soon as a sample has no C.
     """
     by = [by] if isinstance(by, str) else list(by)
     rows = _in_percent(samples).drop("case_id")
-    ci = Bootstrap(n_resamples, seed, "task_id", level)
     pooled = rows if "model" in by or "model" not in rows.columns else rows.drop("model")
-    got = mean(pooled, [*_PERCENT, "relaxed_sample"], by=by, combine={"relaxed_set": WEIGHTS}, ci=ci)
-    strict = strict_accuracy(samples, by=by, level=level, n_resamples=n_resamples, seed=seed)
+    got = mean(
+        pooled, [*_PERCENT, "relaxed_sample"], by=by, combine={"relaxed_set": WEIGHTS}, ci=_over_tasks(ci)
+    )
+    strict = strict_accuracy(samples, by=by, ci=ci)
     strict = strict.with_columns(pl.col("estimate", "low", "high", "public") * 100, measure=pl.lit("strict"))
     nothing = pl.lit(None, pl.Float64)
     public = strict.with_columns(
@@ -114,7 +105,8 @@ def set_scores(
     )  # fmt: skip
     got = pl.concat([got, strict.select(got.columns), public.select(got.columns)])
     counted = rows.group_by(by).agg(
-        _free=(pl.col("consistency_status") == "none").sum().cast(pl.Int64), _whole=pl.col("relaxed").count().cast(pl.Int64)
+        _free=(pl.col("consistency_status") == "none").sum().cast(pl.Int64),
+        _whole=pl.col("relaxed").count().cast(pl.Int64)
     )  # fmt: skip
     got = got.join(counted, on=by, how="left", nulls_equal=True)
     known = pl.when(pl.col("measure") == "relaxed_set").then("_whole").otherwise("n_scored")
@@ -128,23 +120,19 @@ def set_scores(
 
 
 def strict_accuracy(
-    samples: pl.DataFrame, *, by: str | Sequence[str] = ("model",), level: float = 0.95, n_resamples: int = 2000,
-    seed: int = 42,
-) -> pl.DataFrame:  # fmt: skip
-    """Compute strict accuracy as a share, and the public scorer's own figure beside it.
+    samples: pl.DataFrame, *, by: str | Sequence[str] = ("model",), ci: Bootstrap = CI
+) -> pl.DataFrame:
+    """Compute strict accuracy as a share (columns of `icgkit.metrics.recall`), and the public scorer's own
+    beside it.
 
-    Returns
-    -------
-    polars.DataFrame
-        As `icgkit.metrics.recall` (estimate, low, high, n_scored, n_total, n_missing, method, status)
-        with `public`, the share as the public scorer counts it: passes over all samples that have a
-        reasoning record, so that a sample without a readability score has failed; and R has to be above
-        0.99, so that three points of weight 0.33, all met, have failed, too.
+    `public`: passes over all samples that have a reasoning record, so that a sample without a readability
+    score has failed; and R has to be above 0.99, so that three points of weight 0.33, all met, have failed,
+    too.
     """
     by = [by] if isinstance(by, str) else list(by)
     rows = add_scores(samples).with_columns(case_id=pl.col("task_id"))
     got = recall(
-        rows, by=by, average="micro", value="strict", ci=Bootstrap(n_resamples, seed, level=level),
+        rows, by=by, average="micro", value="strict", ci=ci,
         pooling=None if "model" in by else "pooled",
     )  # fmt: skip
     r = pl.coalesce("stored", "reasoning") if "stored" in rows.columns else pl.col("reasoning")
@@ -166,18 +154,15 @@ def score(folder: str | Path, data: str | Path | None = None) -> tuple[pl.DataFr
 
 
 def compare_instructions(
-    samples: pl.DataFrame, *, reference: str = "implicit", target: str = "explicit", over: str = "instruction",
-    by: str | Sequence[str] = ("model",), level: float = 0.95, n_resamples: int = 2000, seed: int = 42,
+    samples: pl.DataFrame, *, reference: str = "implicit", target: str = "explicit",
+    over: str = "instruction", by: str | Sequence[str] = ("model",), ci: Bootstrap = CI,
 ) -> pl.DataFrame:  # fmt: skip
     """Compare two ways of instructing on the same tasks, pair by pair (`samples` with the column `over`).
 
-    Returns
-    -------
-    polars.DataFrame
-        The columns `by`, `measure` (reasoning, consistency, readability, relaxed_sample, strict),
-        `reference`, `target`, `mean_reference`, `mean_target`, `estimate` (target minus reference,
-        percentage points), `low`, `high`, `p_value` (exchange of the two sides of whole tasks; exact
-        McNemar for `strict`), `n_pairs`, `n_missing` (tasks with a side missing: left out), `status`.
+    The columns `by`, `measure` (reasoning, consistency, readability, relaxed_sample, strict), `reference`,
+    `target`, `mean_reference`, `mean_target`, `estimate` (target minus reference, percentage points), `low`,
+    `high`, `p_value` (exchange of the two sides of whole tasks; exact McNemar for `strict`), `n_pairs`,
+    `n_missing` (tasks with a side missing: left out), `status`.
     """
     by = [by] if isinstance(by, str) else list(by)
     known = samples[over].unique().to_list() if over in samples.columns else []
@@ -194,14 +179,11 @@ def compare_instructions(
             for side, column in ((reference, "mean_reference"), (target, "mean_target"))
         )
         both = one.join(two, on=key, how="full", coalesce=True, nulls_equal=True)
-        ci = Bootstrap(n_resamples, seed, "task_id", level)
-        out = paired_means(both, "mean_reference", "mean_target", by=by, ci=ci)
+        out = paired_means(both, "mean_reference", "mean_target", by=by, ci=_over_tasks(ci))
         if name == "strict":
             p = mcnemar(rows, contrast, by=by, value=name).select(*by, p_value="p_exact")
         else:
-            p = permutation(rows, contrast, by=by, value=name, ci=Bootstrap(n_resamples, seed)).select(
-                *by, "p_value"
-            )
+            p = permutation(rows, contrast, by=by, value=name, ci=ci).select(*by, "p_value")
         parts.append(
             out.join(p, on=by, how="left", nulls_equal=True, maintain_order="left").with_columns(
                 measure=pl.lit(name)
@@ -218,20 +200,16 @@ def judge_error(
 ) -> pl.DataFrame:
     """Compare a judge with the mean of the experts, dimension by dimension, on the scale 0 to 1.
 
-    Parameters
-    ----------
-    judged : polars.DataFrame
-        The columns `on`, optionally `judge`, and `reasoning` (0..1), `consistency`, `readability` (0..2).
-    experts : polars.DataFrame
-        The columns `on`, `expert` and the three dimensions on the same scales.
+    `judged` has the columns `on`, optionally `judge`, and `reasoning` (0..1), `consistency`, `readability`
+    (0..2); `experts` has `on`, `expert` and the same three.
 
     Returns
     -------
     polars.DataFrame
-        One row a judge and dimension: `mae`, `sd` (of the signed errors), `sd_absolute` (of the
-        absolute errors), `bias` (judge minus experts), `n` (samples compared), `n_missing` (scored by
-        one side only), `n_experts` (fewest to most), `status`. Standard deviations divide by n - 1. The
-        published table says "STD" without saying of what; both readings are given.
+        One row a judge and dimension: `mae`, `sd` (of the signed errors), `sd_absolute` (of the absolute
+        errors), `bias` (judge minus experts), `n` (samples compared), `n_missing` (scored by one side only),
+        `n_experts` (fewest to most), `status`. Standard deviations divide by n - 1. The published table says
+        "STD" without saying of what.
     """
     if "judge" not in judged.columns:
         judged = judged.with_columns(judge=pl.lit("judge"))
@@ -243,8 +221,8 @@ def judge_error(
         both = judged.select(*on, "judge", _j=value).join(means, on=on, how="left", nulls_equal=True)
         told = pl.col("_k").filter(error.is_not_null())
         one = both.group_by("judge").agg(
-            pl.lit(name).alias("dimension"), mae=error.abs().mean(), sd=error.std(), sd_absolute=error.abs().std(),
-            bias=error.mean(), n=error.count().cast(pl.Int64),
+            pl.lit(name).alias("dimension"), mae=error.abs().mean(), sd=error.std(),
+            sd_absolute=error.abs().std(), bias=error.mean(), n=error.count().cast(pl.Int64),
             n_missing=(j.is_null() ^ e.is_null()).sum().cast(pl.Int64),
             n_experts=pl.format("{} to {}", told.min(), told.max()),
         )  # fmt: skip

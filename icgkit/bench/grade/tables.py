@@ -1,4 +1,4 @@
-"""GRADE's tables: ours beside the published ones, what can be recomputed, the counts behind printed figures."""
+"""GRADE's tables: ours beside the published ones, what can be recomputed, counts of printed figures."""
 
 from __future__ import annotations
 
@@ -26,13 +26,7 @@ def printed_n() -> dict[str, int]:
 
 
 def counted(value: float | None, n: int) -> dict[str, Any]:
-    """Return a printed percentage as `k` of n (see `count_of`), `k_low` and `k_high` (its interval), `count` in words.
-
-    Examples
-    --------
-    >>> counted(56.0, 520)["count"], counted(24.7, 520)["count"]
-    ('291 of 520', 'no k of 520')
-    """
+    """Return a printed percentage as `k` of n, `k_low`, `k_high` (its interval), and `count` in words."""
     got = count_of(value, n)
     many = (
         "no k" if got["k_low"] is None else "-".join(dict.fromkeys((str(got["k_low"]), str(got["k_high"]))))
@@ -46,14 +40,10 @@ def counted(value: float | None, n: int) -> dict[str, Any]:
 
 
 def leaderboard() -> pl.DataFrame:
-    """Return the published leaderboard with what does not fit in it.
+    """Return the published leaderboard (percent) with `relaxed_set` (of the three dimensions) and what does
+    not fit in it.
 
-    Returns
-    -------
-    polars.DataFrame
-        `model`, `where`, `reasoning`, `consistency`, `readability`, `strict_accuracy` (percent),
-        `relaxed_set` (computed from the three), `flag` (null, or what is inconsistent). A model
-        for which two sources disagree has a row for each; neither is corrected.
+    A model for which two sources disagree has a row for each, and says so in `flag`; neither is corrected.
     """
     rows = []
     for row in load_published("grade").filter(id="leaderboard").iter_rows(named=True):
@@ -81,13 +71,9 @@ def _intervals(rows: pl.DataFrame, *columns: str) -> pl.Series:
 def board_beside(scores: pl.DataFrame) -> pl.DataFrame:
     """Put set scores of our editors (`set_scores` by model) below the published leaderboard.
 
-    Returns
-    -------
-    polars.DataFrame
-        `model`, `where`, `programmed`, the measures in percent (null where the source prints none;
-        `relaxed_set` of the published rows is computed from their three dimensions; the printed strict
-        accuracy is `strict_public`), `interval` of strict accuracy (printed: exact, of the count; ours:
-        bootstrap), `k`, `k_low`, `k_high`, `count` (see `counted`), `n`, `flag`.
+    `model`, `where`, `programmed`, the measures in percent (null where the source prints none; the printed
+    strict accuracy is `strict_public`), `interval` of strict accuracy (printed: exact, of the count; ours:
+    bootstrap), `k`, `k_low`, `k_high`, `count` (see `counted`), `n`, `flag`.
     """
     wide = scores.pivot("measure", index="model", values="estimate", maintain_order=True)
     strict = scores.filter(measure="strict").select("model", "low", "high", n="n_scored", _e="estimate")
@@ -107,30 +93,29 @@ def checks() -> pl.DataFrame:
     board = leaderboard()
     relaxed = load_published("grade").filter(id="relaxed").row(0, named=True)
     rows = [
-        {"quantity": "relaxed score from the three means", "model": relaxed["model"], "where": relaxed["where"],
-         "ours": board.filter(model=relaxed["model"])["relaxed_set"][0], "published": relaxed["relaxed"],
-         "unit": "percent", "note": "the form over dimension means gives the printed value"},
+        {"quantity": "relaxed score from the three means", "model": relaxed["model"],
+         "where": relaxed["where"], "ours": board.filter(model=relaxed["model"])["relaxed_set"][0],
+         "published": relaxed["relaxed"], "unit": "percent",
+         "note": "the form over dimension means gives the printed value"},
     ]  # fmt: skip
     readme, seed = board.filter(pl.col("flag").is_not_null()).sort("consistency").iter_rows(named=True)
     for name in _PRINTED:
         rows.append(
-            {"quantity": f"{name.replace('_', ' ')}: one source (as ours) and the other", "model": readme["model"],
-             "where": f"{readme['where']}; {seed['where']}", "ours": readme[name], "published": seed[name],
-             "unit": "percent", "note": "published twice with different values; neither is corrected"}
+            {"quantity": f"{name.replace('_', ' ')}: one source (as ours) and the other",
+             "model": readme["model"], "where": f"{readme['where']}; {seed['where']}", "ours": readme[name],
+             "published": seed[name], "unit": "percent",
+             "note": "published twice with different values; neither is corrected"}
         )  # fmt: skip
     return pl.DataFrame(rows)
 
 
 def ablation_beside(compared: pl.DataFrame) -> pl.DataFrame:
-    """Put our comparison of implicit and explicit instructions (`compare_instructions`) below the published one.
+    """Put our comparison of implicit and explicit instructions (`compare_instructions`) below the published
+    one, percent.
 
-    Returns
-    -------
-    polars.DataFrame
-        `model`, `where`, `programmed`, `measure`, `implicit`, `explicit`, `difference` (percent), `n`,
-        `count_implicit`, `count_explicit` (strict accuracy as counts; "no k of n" shows that samples are missing
-        there, so that the two sides are not fully paired). No interval and no test: the paper gives none,
-        and what our editors do with each way of instructing is written in their program.
+    `count_implicit`, `count_explicit` are strict accuracy as counts; "no k of n" shows that samples are
+    missing there, so that the two sides are not fully paired. No interval and no test: the paper gives none,
+    and what our editors do with each way of instructing is written in their program.
     """
     size = printed_n()["ablation"]
     columns = ["model", "where", "programmed", "measure", "implicit", "explicit", "difference", "n",
@@ -152,10 +137,11 @@ def ablation_beside(compared: pl.DataFrame) -> pl.DataFrame:
 
 
 def judges_table(errors: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Return the errors of judges in one row each (scale 0 to 1): the published ones, or ours (`judge_error`) if given.
+    """Return the errors of judges in one row each (scale 0 to 1): the published ones, or ours (`judge_error`)
+    if given.
 
-    The two are no comparison: the published judges marked pictures of models against experts; ours marks drawn
-    diagrams whose places stand in the rubric, against what holds by construction.
+    The two are no comparison: the published judges marked pictures of models against experts; ours marks
+    drawn diagrams whose places stand in the rubric, against what holds by construction.
     """
     if errors is None:
         n, where = pl.lit(printed_n()["ablation"], pl.Int64), pl.lit("GRADE Table 4")

@@ -36,7 +36,8 @@ HALVES = {"data_manual_production": "manual", "data_web-sourced_instances": "web
 METHODS = ("text_change", "text_relocation", "text_delete", "scaling", "text_insert", "text_attribute")
 DIFFICULTIES = ("easy", "medium", "hard")
 KNOWN = {
-    "editing_method": METHODS, "difficulty": DIFFICULTIES, "source_tag": ("human_annotation", "model_generated"),
+    "editing_method": METHODS, "difficulty": DIFFICULTIES, "source_tag": ("human_annotation",
+    "model_generated"),
 }  # fmt: skip
 SPELLINGS = {
     "editing_method": {"scalling": "scaling"},
@@ -60,8 +61,8 @@ _PICTURES = (".jpg", ".jpeg", ".png", ".webp")
 _MARKS = {"prompt", "input_image", "editing_method"}
 _MAX_ID = 80
 _COLUMNS: dict[str, Any] = texts(
-    "case_id", "half", "topic", "folder", "id", "prompt", "editing_method", "difficulty", "score", "score_parts",
-    "input_image", "output_image", "masks", "source_tag", "knowledge_prompt", "file",
+    "case_id", "half", "topic", "folder", "id", "prompt", "editing_method", "difficulty", "score",
+    "score_parts", "input_image", "output_image", "masks", "source_tag", "knowledge_prompt", "file",
 ) | {"score": pl.Int64, "score_parts": pl.List(pl.Int64), "masks": pl.List(pl.String)}  # fmt: skip
 Record = dict[str, Any]
 Box = tuple[int, int, int, int]
@@ -98,7 +99,9 @@ class _Log:
 
 
 def read(path: str | Path) -> Import:
-    """Read every annotation file below the public folder, or one above it; an error if there is none of TextEditBench."""
+    """Read every annotation file below the public folder, or one above it; an error if there is none of
+    TextEditBench.
+    """
     root = Path(path)
     files = sorted(p for p in root.rglob("*.json") if _regular(root, p))
     if not files:
@@ -141,8 +144,8 @@ def _records(file: Path, log: _Log) -> Iterator[Record]:
         row: Record = {name: _text(raw, name, log) for name in words}
         row |= {
             "case_id": f"{named}-{k}" if len(data) > 1 else named, "half": half,
-            "folder": folder.relative_to(root).as_posix(), "knowledge_prompt": _knowledge(raw, log), "file": log.file,
-            "input_image": _image(folder, raw.get("input_image"), "input_image", log),
+            "folder": folder.relative_to(root).as_posix(), "knowledge_prompt": _knowledge(raw, log),
+            "file": log.file, "input_image": _image(folder, raw.get("input_image"), "input_image", log),
             "output_image": _image(folder, raw.get("output_image"), "output_image", log),
             "_like": len(_MARKS & set(raw)) > 1,
         }  # fmt: skip
@@ -291,9 +294,9 @@ def _tell_apart(rows: list[Record]) -> None:
 def write_dataset(found: Import, root: str | Path, out: str | Path, *, name: str = "texteditbench") -> int:
     """Write the records whose image is here as a dataset that `icgkit run` takes; return how many.
 
-    The cases carry no constraint graph: they can be elicited from, and judged once annotated. The
-    images come along (as links of the file system where it has them, else as copies), so that the
-    folder stands alone. `repairs.csv` and `problems.csv` lie beside the cases. Without any image it is an error.
+    The cases carry no constraint graph: they can be elicited from, and judged once annotated. The images come
+    along (as links of the file system where it has them, else as copies), so that the folder stands alone.
+    `repairs.csv` and `problems.csv` lie beside the cases. Without any image it is an error.
     """
     root, folder = Path(root), Path(out)
     cases: list[Case] = []
@@ -344,8 +347,8 @@ def _case(root: Path, row: Record) -> tuple[Case | None, list[tuple[str, str]]]:
             action=row["editing_method"] or "changes", bbox=box,
         )  # fmt: skip
         case = Case(
-            id=row["case_id"], image=row["input_image"], image_size=size, instruction=words, source="TextEditBench",
-            target=target, metadata={k: row[k] for k in kept if row[k] is not None},
+            id=row["case_id"], image=row["input_image"], image_size=size, instruction=words,
+            source="TextEditBench", target=target, metadata={k: row[k] for k in kept if row[k] is not None},
         )  # fmt: skip
     except ValidationError as exc:
         why = exc.errors(include_url=False, include_input=False)[0]

@@ -22,8 +22,8 @@ from icgkit.metrics.mean import mean
 from icgkit.prompts.replies import as_score
 
 JUDGED = {
-    "IF": "instruction following", "TA": "text accuracy", "VC": "visual consistency", "LP": "layout preservation",
-    "SE": "semantic expectation",
+    "IF": "instruction following", "TA": "text accuracy", "VC": "visual consistency",
+    "LP": "layout preservation", "SE": "semantic expectation",
 }  # fmt: skip
 """Dimensions of the public judge, 0 to 5 each; SE only where an instance has a knowledge prompt."""
 PIXELS = {"MSE": "0 to 65,025", "PSNR": "dB", "SSIM": "-1 to 1"}
@@ -35,12 +35,9 @@ Array = NDArray[np.float64]
 def read_judged(path: str | Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Read what the public judge (`gpt_eval.py`) wrote: a file `<model>.json`, or the folder of such files.
 
-    Returns
-    -------
-    (polars.DataFrame, polars.DataFrame)
-        One row a model, instance and dimension: `model`, `category`, `task_id`, `measure`, `score` (0 to 5,
-        null if the judge failed), `public` (the number that the public script averages: a failed call is 0);
-        and the problems: place, kind, detail.
+    One row a model, instance and dimension: `model`, `category`, `task_id`, `measure`, `score` (0 to 5, null
+    if the judge failed), `public` (the number that the public script averages: a failed call is 0); and the
+    problems: place, kind, detail.
     """
     root = Path(path)
     files = [root] if root.is_file() else sorted(root.glob("*.json"))
@@ -93,14 +90,10 @@ def _score(told: Any, name: str) -> tuple[float | None, float | None, str]:
 
 
 def judged_scores(frame: pl.DataFrame, *, ci: Bootstrap | None = BOOTSTRAP) -> pl.DataFrame:
-    """Average the scores of `read_judged` by model, category and dimension.
+    """Average the scores of `read_judged` by model, category ("all" first) and dimension.
 
-    Returns
-    -------
-    polars.DataFrame
-        `model`, `category` ("all" first), `measure`, `estimate`, `low`, `high` (0 to 5, bootstrap over
-        instances), `public` (mean that the public script prints), `n_scored`, `n_total`, `n_missing`,
-        `method`, `status`.
+    `estimate`, `low`, `high` (0 to 5, bootstrap over instances), `public` (mean that the public script
+    prints), `n_scored`, `n_total`, `n_missing`, `method`, `status`.
     """
     return _averages(frame.with_columns(case_id=pl.format("{}/{}", "category", "task_id")), JUDGED, ci)
 
@@ -120,29 +113,18 @@ def _averages(frame: pl.DataFrame, order: Iterable[str], ci: Bootstrap | None) -
 
 
 def outside_mask(original: Array, edited: Array, mask: NDArray[np.bool_]) -> dict[str, float]:
-    """Compare two pictures (height, width, 3; values 0 to 255) where nothing should have changed: outside the mask.
+    """Compare two pictures (height, width, 3; values 0 to 255) where nothing should have changed: outside the
+    mask.
 
-    Returns
-    -------
-    dict
-        `MSE` and `PSNR` (10 log10(255^2 / MSE), infinite for no difference) over the pixels outside the
-        mask; `SSIM` of the pictures with the mask set to black, over the whole picture, as in the
-        public script.
+    `MSE` and `PSNR` (10 log10(255^2 / MSE), infinite for no difference) over the pixels outside the mask;
+    `SSIM` of the pictures with the mask set to black, over the whole picture, as in the public script.
 
     Notes
     -----
-    SSIM (Wang et al. 2004, IEEE Transactions on Image Processing 13, 600-612) with a Gaussian window of 11 pixels,
-    sigma 1.5, constants 0.01 and 0.03, windows that lie in the picture only. Since black is like black, it rises with
-    the size of the mask. The public script for MSE and PSNR first warps the edit onto the original (SIFT,
-    homography); here a picture that moved is a difference.
-
-    Examples
-    --------
-    >>> one = np.zeros((20, 20, 3))
-    >>> two = one + 10.0
-    >>> at = np.zeros((20, 20), dtype=bool)
-    >>> {k: round(v, 2) for k, v in outside_mask(one, two, at).items() if k != "SSIM"}
-    {'MSE': 100.0, 'PSNR': 28.13}
+    SSIM (Wang et al. 2004, IEEE Transactions on Image Processing 13, 600-612) with a Gaussian window of
+    11 pixels, sigma 1.5, constants 0.01 and 0.03, windows that lie in the picture only. Since black is like
+    black, it rises with the size of the mask. The public script for MSE and PSNR first warps the edit onto
+    the original (SIFT, homography); here a picture that moved is a difference.
     """
     if original.shape != edited.shape or original.shape[:2] != mask.shape:
         raise ImageError("pictures of different sizes", got=(original.shape, edited.shape, mask.shape))
@@ -175,22 +157,10 @@ def pixel_scores(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compare edited pictures with the originals outside the masks (`outside_mask`).
 
-    Parameters
-    ----------
-    edited : path
-        Folder with `<half>/<topic>/<number>_edited.jpg` (or .png), as the public tools want it; halves are
-        canva and real, or the names of the public data.
-    data : path
-        The public folder.
-    model : str
-        Name in the result; the folder's name if empty.
-
-    Returns
-    -------
-    (polars.DataFrame, polars.DataFrame)
-        As `judged_scores`, for MSE, PSNR, SSIM (`public` is null: the public scripts align or refuse first);
-        every instance of the data counts in `n_total`. An infinite PSNR is missing, and among the
-        problems.
+    `edited` is a folder with `<half>/<topic>/<number>_edited.jpg` (or .png), as the public tools want it;
+    halves are canva and real, or the names of the public data. As `judged_scores`, for MSE, PSNR, SSIM
+    (`public` is null: the public scripts align or refuse first); every instance of the data counts in
+    `n_total`. An infinite PSNR is missing, and among the problems.
     """
     root, here = Path(data), Path(edited)
     pictures: dict[tuple[str, str, str], Path] = {}
@@ -237,7 +207,9 @@ def _compared(root: Path, row: dict[str, Any], here: Path, found: Path | None) -
 def score(
     folder: str | Path, data: str | Path | None = None, *, model: str = ""
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Score a folder of the public judge's files, or of edited pictures (then with `data`, the public folder)."""
+    """Score a folder of the public judge's files, or of edited pictures (then with `data`, the public
+    folder).
+    """
     here = Path(folder)
     if here.is_dir() and next(here.rglob("*_edited.*"), None) is not None:
         if data is None:

@@ -1,6 +1,6 @@
 """UniKE: do text edits of a unified model reach its images? Data file, its rules, the judge's reply.
-
-The UniKE paper. A record is one edit of a subject; an attribute edit has up to four stages, a relation edit one.
+ The UniKE paper. A record is one edit of a subject; an attribute edit has up to four stages, a relation edit
+one.
 """
 
 from __future__ import annotations
@@ -55,20 +55,12 @@ class Edits(NamedTuple):
 
 
 def load_edits(path: str | Path) -> Edits:
-    """Read a UniKE data file (a JSON list of records).
+    """Read a UniKE data file: a JSON list of records with `subject`, `category`, `source`, `stage_1` to
+    `stage_4`.
 
-    Parameters
-    ----------
-    path : path
-        Records with `subject`, `category`, `source` (attribute | relation) and `stage_1` to `stage_4`
-        (relation: `stage_1`), each stage with the fields of `FIELDS`.
-
-    Returns
-    -------
-    Edits
-        A stage that lacks a field is left out and listed; a stage that is absent or null was found
-        unsuitable by the makers and is no problem, unless it is the first. Edits are numbered in the
-        order of the file, so the same subject may occur twice. A prompt with one `{}` gets its subject.
+    A stage that lacks a field of `FIELDS` is left out and listed; a stage that is absent or null was found
+    unsuitable by the makers and is no problem, unless it is the first. Edits are numbered in the
+    order of the file, so the same subject may occur twice. A prompt with one `{}` gets its subject.
     """
     rows: list[dict[str, Any]] = []
     problems: list[tuple[str, str, str]] = []
@@ -123,11 +115,6 @@ def fold(text: str) -> str:
 
     Accents are dropped from Latin, Greek and Cyrillic letters; marks of other scripts are part of the
     letter and stay. So do `+`, `#`, `%`, `&` and signs of currencies, which tell names apart.
-
-    Examples
-    --------
-    >>> fold("Beyonc\u00e9's  BLUE-green"), fold("C++") == fold("C#"), fold("\u304c") == fold("\u304b")
-    ('beyonce blue green', False, False)
     """
     low = re.sub(r"['\u2019]s\b", "", plain(text).casefold())
     return " ".join("".join(map(_letter, low)).split())
@@ -148,11 +135,6 @@ def filled(prompt: str, subject: str) -> str:
     """Return a prompt with the subject in the place of its one `{}`, if it names the subject nowhere else.
 
     The public loader takes such prompts as templates, and appends the subject to one that has neither.
-
-    Examples
-    --------
-    >>> filled("The capital of {} is", "Norway"), filled("The set {} of Norway is", "Norway")
-    ('The capital of Norway is', 'The set {} of Norway is')
     """
     template = prompt.count("{") == prompt.count("}") == prompt.count("{}") == 1
     return prompt.replace("{}", subject) if template and not _holds(prompt, subject) else prompt
@@ -164,7 +146,7 @@ def _holds(prompt: str, subject: str) -> bool:
 
 
 def place_of(text: str, value: str) -> int | None:
-    """Return where a text first names a value as a word or words of its own, in the folded text; else None."""
+    """Return where the folded text first names a value as a word or words of its own; else None."""
     wanted = fold(value)
     if not wanted:
         return None
@@ -176,34 +158,22 @@ def place_of(text: str, value: str) -> int | None:
 
 
 def names(text: str, value: str) -> bool:
-    """Say whether a text names a value as a word or words of its own (plural included).
-
-    Examples
-    --------
-    >>> names("Two blue jays", "blue"), names("A blueprint", "blue"), names("Polka dots on it", "polka dot")
-    (True, False, True)
-    >>> names("\u4e00\u53ea\u84dd\u8272\u7684\u9e1f", "\u84dd\u8272")
-    True
-    """
+    """Say whether a text names a value as a word or words of its own (plural included)."""
     return place_of(text, value) is not None
 
 
 def check_rules(instances: pl.DataFrame) -> pl.DataFrame:
-    """Check the rules that the data file is made by.
+    """Check the rules that the data file is made by: `instance_id`, `rule`, `severity` (breach | note),
+    `field`, `detail`.
 
-    Returns
-    -------
-    polars.DataFrame
-        One row a finding: `instance_id`, `rule`, `severity` (breach, or note where the source itself is
-        of two minds), `field`, `detail`. Rules: `statement` (a prompt is a statement to complete),
-        `prompt_value` (a prompt does not name the target; comparisons of size excepted),
-        `image_value` (an image prompt names neither value; a note for comparisons of size, which have to
-        show both objects), `pronoun` (a note for relation edits, whose examples use "his"),
-        `vqa_value` (the question names neither value; size excepted), `vqa_subject` (attribute: names
-        the subject, not checked for derived products at stage 4; relation: does not), `same_value`
-        (target equals original), `subject` (the prompt of stage 1, which is edited, names the subject; the
-        public loader appends it otherwise), `tautology` (a visual target that says nothing), `length`
-        (image prompt of a relation edit, note).
+    `statement`: a prompt is a statement to complete. `prompt_value`: it does not name the target (comparisons
+    of size excepted). `image_value`: an image prompt names neither value; a note for comparisons of size,
+    which have to show both objects. `pronoun`: none; a note for relation edits, whose examples use "his".
+    `vqa_value`: the question names neither value (size excepted). `vqa_subject`: attribute: it names the
+    subject (not checked for derived products at stage 4); relation: it does not. `same_value`: target equals
+    original. `subject`: the prompt of stage 1, which is edited, names the subject (the public loader appends
+    it otherwise). `tautology`: a visual target that says nothing. `length`: of the image prompt of a relation
+    edit, a note.
     """
     rows = []
     for row in instances.iter_rows(named=True):
@@ -215,7 +185,7 @@ def check_rules(instances: pl.DataFrame) -> pl.DataFrame:
 
 
 def _checked(row: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """Return each check of a row: rule, field, whether it is broken, detail, and whether that is a note only."""
+    """Return each check of a row: rule, field, whether it is broken, detail, whether that is a note."""
     size, relation, stage = row["category"] == "size", row["source"] == "relation", row["stage"]
     prompt, image, question, target = (
         row[f] for f in ("prompt", "image_prompt", "vqa_question", "gt_target")
@@ -258,13 +228,6 @@ def read_verdict(text: str | None) -> VqaVerdict:
     which a test for truth would take for true; 1, 0, "maybe" or a missing key are none. `status`: ok, empty,
     truncated, unreadable (no JSON object), incomplete (no verdict in it) or conflict (the key twice, with
     different values).
-
-    Examples
-    --------
-    >>> read_verdict('{"observation": "a red cube", "matches_target": "false", "confidence": "High"}')[:2]
-    (False, 'high')
-    >>> read_verdict('{"matches_target": 1}').status
-    'incomplete'
     """
     parsed = read_json(text, "object", ["matches_target"])
     if parsed.status != "ok" or not isinstance(parsed.value, dict):

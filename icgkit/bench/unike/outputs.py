@@ -36,26 +36,14 @@ Problem = tuple[str, str, str]
 def read_run(
     folder: str | Path, instances: pl.DataFrame, *, model: str = "", editor: str = ""
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Read a run of the public tools.
+    """Read a run of the public tools, `results/<model>/<editor>/run_<k>`, on the file that it was made on
+    (`load_edits`).
 
-    Parameters
-    ----------
-    folder : path
-        The run, `results/<model>/<editor>/run_<k>`.
-    instances : polars.DataFrame
-        Of `load_edits`, on the file that the run was made on.
-    model, editor : str
-        Names in the result; those of the folders above the run if empty.
-
-    Returns
-    -------
-    (polars.DataFrame, polars.DataFrame)
-        Outcomes as of `load_outcomes`, a row an instance and protocol that was judged (all as
-        reasoning-augmented where nothing was), and the problems: place, kind, detail. Efficacy is the
-        tools' own mark, for a text of it is not kept. Reasoning and VQA are marked anew from the texts, with
-        the tools' marks in `*_public`; a text that was not kept leaves theirs in both places. An instance
-        without a mark is missing; the public report counts it as wrong, and leaves out a VQA with an
-        error.
+    Outcomes as of `load_outcomes`, a row an instance and protocol that was judged (all as reasoning-augmented
+    where nothing was), and the problems: place, kind, detail. Efficacy is the tools' own mark, for a text of
+    it is not kept. Reasoning and VQA are marked anew from the texts, with the tools' marks in `*_public`; a
+    text that was not kept leaves theirs in both places. An instance without a mark is missing; the public
+    report counts it as wrong, and leaves out a VQA with an error.
     """
     root = Path(folder)
     problems: list[Problem] = []
@@ -69,7 +57,8 @@ def read_run(
     seen = {case for part in (edited, thought, *judged.values()) for case in part}
     if not seen:
         raise SchemaError(
-            "no results of UniKE", got=str(root), allowed="a run with edit_case/, reasoning/ or vqa_results.json",
+            "no results of UniKE", got=str(root),
+            allowed="a run with edit_case/, reasoning/ or vqa_results.json",
             remedy="give the folder run_... that edit and judge wrote to",
         )  # fmt: skip
     known = set(instances["edit_id"])
@@ -170,21 +159,10 @@ def _cases(root: Path, patterns: list[str], problems: list[Problem]) -> dict[str
 def score(
     folder: str | Path, data: str | Path, *, rule: Rule = "published", model: str = "", editor: str = ""
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Score a run of the public tools by family and overall.
+    """Score a run (`read_run`) of the data file (`UniKE.json`) by family and overall, by a rule of
+    `scores.RULES`.
 
-    Parameters
-    ----------
-    folder : path
-        The run, see `read_run`.
-    data : path
-        The data file (`UniKE.json`).
-    rule : {"published", "stages", "any_stage"}
-        See `scores.scores`.
-
-    Returns
-    -------
-    (polars.DataFrame, polars.DataFrame)
-        The rows of `family_scores` that were measured, and the problems.
+    The rows of `family_scores` that were measured, and the problems.
     """
     edits = load_edits(data)
     outcomes, problems = read_run(folder, edits.instances, model=model, editor=editor)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,6 +36,7 @@ COLUMNS: dict[str, Any] = (
 )
 COLUMNS |= texts("confidence", "verdict_status")
 """Columns of outcomes and their types."""
+CI = Bootstrap(2000)
 Rule = Literal["published", "stages", "any_stage"]
 RULES = {
     "published": "stage 1 of every edit, each edit once",
@@ -56,12 +58,7 @@ LARGE = frozenset({
 def says(text: str | None, target: str, original: str) -> bool | None:
     """Say whether a text gives the target value: the first of the two values that it names.
 
-    Returns None for no text, False where neither is named or the original comes first.
-
-    Examples
-    --------
-    >>> says("blue, not red", "blue", "red"), says("red", "blue", "red"), says(None, "blue", "red")
-    (True, False, None)
+    None for no text, False where neither is named or the original comes first.
     """
     if text is None or not text.strip():
         return None
@@ -74,16 +71,10 @@ def says(text: str | None, target: str, original: str) -> bool | None:
 
 
 def contains_target(text: str | None, target: str, category: str = "") -> bool | None:
-    """Say whether a text holds the target anywhere (of a size edit: any word of its group): the public rule for rationales.
+    """Say whether a text holds the target (of a size edit: any word of its group): the public rule for
+    rationales.
 
     A part of a word counts, and so does a denial. `says` is stricter: a word of its own, named first.
-
-    Examples
-    --------
-    >>> contains_target("normally blue, but after the edit it is pink", "pink")
-    True
-    >>> contains_target("An enormous mouse", "colossal", "size"), contains_target("It is inked", "ink")
-    (True, True)
     """
     if text is None:
         return None
@@ -97,11 +88,6 @@ def begins_with(text: str | None, target: str) -> bool | None:
 
     The public tools compare the likeliest next token with the first token of the target; of a text alone
     this is the nearest that can be told.
-
-    Examples
-    --------
-    >>> begins_with(" purple, of course", "purple"), begins_with("a purple one", "purple")
-    (True, False)
     """
     if text is None or not text.strip():
         return None
@@ -114,11 +100,6 @@ def public_verdict(text: str | None) -> bool | None:
 
     So the word "false" in quotes is true, and prose that holds "true" and "matches" is, too;
     `files.read_verdict` is the strict reading.
-
-    Examples
-    --------
-    >>> public_verdict('{"matches_target": "false"}'), public_verdict("It matches: true"), public_verdict("No")
-    (True, True, False)
     """
     if text is None:
         return None
@@ -131,23 +112,13 @@ def public_verdict(text: str | None) -> bool | None:
 
 
 def load_outcomes(path: str | Path, instances: pl.DataFrame) -> pl.DataFrame:
-    """Read recorded outputs (JSON lines) and mark them.
+    """Read recorded outputs of the instances of `load_edits` and mark them.
 
-    Parameters
-    ----------
-    path : path
-        Lines with `instance_id`, `model`, `editor`, `protocol` and any of `completion` (of the
-        prompt), `rationale` (under the reasoning-augmented protocol), `verdict` (the judge's reply, as
-        text). Each text may be null.
-    instances : polars.DataFrame
-        Of `load_edits`.
-
-    Returns
-    -------
-    polars.DataFrame
-        The outcomes, one row a line, with `verdict_status`. Completion and rationale count as right
-        where `says` finds the target first, a verdict where `read_verdict` reads it as true; the
-        columns `*_public` hold `begins_with`, `contains_target` and `public_verdict`.
+    The JSON lines have `instance_id`, `model`, `editor`, `protocol` and any of `completion` (of the prompt),
+    `rationale` (under the reasoning-augmented protocol), `verdict` (the judge's reply, as text); each may be
+    null. Completion and rationale count as right where `says` finds the target first, a verdict where
+    `read_verdict` reads it as true; the columns `*_public` hold `begins_with`, `contains_target` and
+    `public_verdict`.
     """
     known = {r["instance_id"]: r for r in instances.iter_rows(named=True)}
     rows, seen = [], set()
@@ -193,11 +164,8 @@ def _columns_of(outcomes: pl.DataFrame, by: str | Sequence[str]) -> list[str]:
 def by_rule(outcomes: pl.DataFrame, rule: Rule, *, by: Sequence[str] = ()) -> pl.DataFrame:
     """Keep or make the rows that a rule counts.
 
-    Parameters
-    ----------
-    rule : {"published", "stages", "any_stage"}
-        `published`: stage 1 only (all stages where `by` names the stage). `stages`: all rows.
-        `any_stage`: one row an edit, true if one stage is, false if all are false, else missing.
+    `published`: stage 1 only (all stages where `by` names the stage). `stages`: all rows. `any_stage`: one
+    row an edit, true if one stage is, false if all are false, else missing.
     """
     if rule not in RULES:
         raise UnknownName.among("rule", rule, RULES)
@@ -215,31 +183,22 @@ def by_rule(outcomes: pl.DataFrame, rule: Rule, *, by: Sequence[str] = ()) -> pl
 
 
 def scores(
-    outcomes: pl.DataFrame, *, by: str | Sequence[str] = KEY, rule: Rule = "published", level: float = 0.95,
-    n_resamples: int = 2000, seed: int = 42,
-) -> pl.DataFrame:  # fmt: skip
+    outcomes: pl.DataFrame, *, by: str | Sequence[str] = KEY, rule: Rule = "published", ci: Bootstrap = CI
+) -> pl.DataFrame:
     """Compute efficacy, reasoning and VQA accuracy in percent, with bootstrap intervals over edits.
 
-    Parameters
-    ----------
-    by : str or sequence of str
-        Columns that make the rows, of model, editor, protocol, source (the family), category, stage.
-    rule : {"published", "stages", "any_stage"}
-        What is counted, see `by_rule` and `RULES`. The published tables count stage 1; the public
-        report's `stage_n` is `any_stage`.
+    The columns `by` are of model, editor, protocol, source (the family), category, stage; what is counted
+    says `rule` (`RULES`; the published tables count stage 1, the public report's `stage_n` is `any_stage`).
 
     Returns
     -------
     polars.DataFrame
         The columns `by`, `measure`, `estimate`, `low`, `high` (percent), `public` (percent, as the public
-        report counts: its own marks, a missing efficacy or reasoning is wrong, a missing VQA is left
-        out; null without such marks or under `stages`), `n_scored`, `n_total`, `n_missing` (rows that
-        the rule counts), `n_edits` (those scored), `rule`, `method`, `status`.
-
-    Notes
-    -----
-    With each edit once, the mean over edits is the share of edits, and the overall of the two families is
-    weighted by their counts, as in the published table.
+        report counts: its own marks, a missing efficacy or reasoning is wrong, a missing VQA is left out;
+        null without such marks or under `stages`), `n_scored`, `n_total`, `n_missing` (rows that the rule
+        counts), `n_edits` (those scored), `rule`, `method`, `status`. With each edit once, the mean over
+        edits is the share of edits, and the overall of the two families is weighted by their counts, as in
+        the published table.
     """
     by = _columns_of(outcomes, by)
     kept = by_rule(outcomes, rule, by=by)
@@ -249,7 +208,6 @@ def scores(
     rows = rows if "model" in by else rows.drop("model")
     parts = []
     for step in STEPS:
-        ci = Bootstrap(n_resamples, seed, level=level)
         got = recall(rows, by=by, average="macro", value=step, ci=ci)
         told = pl.lit(None, pl.Float64)
         if (name := f"{step}_public") in kept.columns and rule != "stages":
@@ -273,24 +231,19 @@ def family_scores(outcomes: pl.DataFrame, *, by: Sequence[str] = KEY, **options:
 
 
 def cascade(
-    outcomes: pl.DataFrame, *, by: str | Sequence[str] = KEY, rule: Rule = "published", level: float = 0.95,
-    n_resamples: int = 2000, seed: int = 42,
-) -> pl.DataFrame:  # fmt: skip
+    outcomes: pl.DataFrame, *, by: str | Sequence[str] = KEY, rule: Rule = "published", ci: Bootstrap = CI
+) -> pl.DataFrame:
     """Compute how much of each step of the cascade is left at a later one (`rule` as in `scores`).
 
     Returns
     -------
     polars.DataFrame
         One row a combination of `by` and step (`efficacy_to_reasoning`, `reasoning_to_vqa`,
-        `efficacy_to_vqa`): `ratio` of the two accuracies with `low` and `high` (bootstrap over edits;
-        mean over edits), `conditional` (share of the instances with the earlier step that have the
-        later one), `rate_from`, `rate_to`, `n_scored` (instances that have both), `n_from` (instances
-        with the earlier step), `n_total`, `n_missing`, `method`, `status`.
-
-    Notes
-    -----
-    The ratio is what the published table allows to compute; it may exceed 1, since an image can be
-    right without the text being so. The conditional share cannot.
+        `efficacy_to_vqa`): `ratio` of the two accuracies with `low` and `high` (mean and bootstrap over
+        edits; it may exceed 1, since an image can be right without the text being so), `conditional` (share
+        of the instances with the earlier step that have the later one), `rate_from`, `rate_to`, `n_scored`
+        (instances that have both), `n_from` (with the earlier step), `n_total`, `n_missing`, `method`,
+        `status`.
     """
     by = _columns_of(outcomes, by)
     outcomes = by_rule(outcomes, rule, by=by)
@@ -305,15 +258,15 @@ def cascade(
             means = part.group_by("edit_id").agg(pl.col(first).mean(), pl.col(second).mean())
             at = [place[e] for e in means["edit_id"]]
             stack[2 * k, at], stack[2 * k + 1, at] = means[first].to_numpy(), means[second].to_numpy()
-        sums, drawn = stack.sum(axis=1), _resample.draw_sums(stack, n_resamples, seed)
+        sums, drawn = stack.sum(axis=1), _resample.draw_sums(stack, ci.n, ci.seed)
         ratios = _resample.ratio(sums[1::2], sums[::2])
-        low, high, undefined = _resample.percentile(_resample.ratio(drawn[1::2], drawn[::2]), level)
+        low, high, undefined = _resample.percentile(_resample.ratio(drawn[1::2], drawn[::2]), ci.level)
         for k, ((key, cell), part) in enumerate(zip(cells, parts, strict=True)):
             n, passed = part["edit_id"].n_unique(), part.filter(first)
             known, status = bool(np.isfinite(ratios[k])), "ok"
             if not known:
                 status = "nothing at the earlier step" if part.height else "nothing scored"
-            elif n < 2 or undefined[k] > n_resamples // 20 or low[k] == high[k]:
+            elif n < 2 or undefined[k] > ci.n // 20 or low[k] == high[k]:
                 status = "too little variation: no interval"
             rows.append((
                 *key, f"{first}_to_{second}", ratios[k] if known else None,
@@ -326,32 +279,20 @@ def cascade(
     schema: dict[str, Any] = {c: outcomes.schema[c] for c in by} | {"step": pl.String}
     schema |= dict.fromkeys(numbers, pl.Float64)
     schema |= dict.fromkeys(("n_scored", "n_from", "n_total", "n_missing"), pl.Int64) | {"status": pl.String}
-    how = (
-        f"ratio of means over edits; percentile bootstrap over edits, {n_resamples:,} resamples, seed {seed}"
-    )
+    how = f"ratio of means over edits; percentile bootstrap over edits, {ci.n:,} resamples, seed {ci.seed}"
     out = pl.DataFrame(rows, schema=schema, orient="row").with_columns(method=pl.lit(how))
     return out.select(pl.exclude("status"), "status").sort(by, maintain_order=True, nulls_last=True)
 
 
-def stage_drops(
-    outcomes: pl.DataFrame,
-    *,
-    by: str | Sequence[str] = KEY,
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int = 42,
-) -> pl.DataFrame:
+def stage_drops(outcomes: pl.DataFrame, *, by: str | Sequence[str] = KEY, ci: Bootstrap = CI) -> pl.DataFrame:
     """Compute for attribute edits how far each stage falls below stage 1, on the edits that have both.
 
-    Returns
-    -------
-    polars.DataFrame
-        The columns `by`, `measure`, `stage` (2 to 4), `estimate_1`, `estimate` (percent, stage 1 and
-        this stage), `difference`, `low`, `high` (percentage points, paired bootstrap over edits),
-        `relative_drop` (1 - estimate / estimate_1, null at 0), `n_pairs`, `n_missing`, `status`.
+    The columns `by`, `measure`, `stage` (2 to 4), `estimate_1`, `estimate` (percent, stage 1 and this stage),
+    `difference`, `low`, `high` (percentage points, paired bootstrap over edits), `relative_drop` (1 -
+    estimate / estimate_1, null at 0), `n_pairs`, `n_missing`, `status`.
     """
     by = _columns_of(outcomes, by)
-    part, ci = outcomes.filter(source="attribute"), Bootstrap(n_resamples, seed, "edit_id", level)
+    part, ci = outcomes.filter(source="attribute"), replace(ci, cluster="edit_id")
     key = list(dict.fromkeys([*by, *KEY, "edit_id"]))
     later, parts = part.filter(pl.col("stage") > 1), []
     if later.is_empty():
@@ -365,6 +306,6 @@ def stage_drops(
     out = pl.concat(parts).rename({"one": "estimate_1", "other": "estimate"})
     drop = 1 - pl.col("estimate") / pl.col("estimate_1")
     out = out.with_columns(relative_drop=pl.when(pl.col("estimate_1") > 0).then(drop))
-    tail = ["measure", "stage", "estimate_1", "estimate", "difference", "low", "high", "relative_drop", "n_pairs",
-            "n_missing", "status"]  # fmt: skip
+    tail = ["measure", "stage", "estimate_1", "estimate", "difference", "low", "high", "relative_drop",
+            "n_pairs", "n_missing", "status"]  # fmt: skip
     return out.select(*by, *tail).sort([*by, "stage"], maintain_order=True, nulls_last=True)

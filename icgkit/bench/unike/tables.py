@@ -25,19 +25,12 @@ def _printed() -> pl.DataFrame:
 
 
 def published_counts(level: float = 0.95) -> pl.DataFrame:
-    """Return the published table as counts, with exact intervals.
+    """Return the published table as counts: `protocol` to `measure`, `estimate` (percent), `n`, `k`, `low`,
+    `high`.
 
-    Returns
-    -------
-    polars.DataFrame
-        One row a printed cell: `protocol`, `model`, `editor`, `family`, `measure`, `estimate` (percent),
-        `n`, `k` (the count that rounds to it; null if none does), `low`, `high` (percent, Clopper-Pearson).
-
-    Notes
-    -----
-    The denominators stand in `unike_facts` (`scored_attribute`, `scored_relation`); they are no printed numbers but
-    the only ones that give every printed figure to two decimals, see `denominators`. The overall is the sum of
-    the two counts over the sum of the two denominators.
+    The denominators stand in `unike_facts` (`scored_attribute`, `scored_relation`); they are no printed
+    numbers but the only ones that give every printed figure to two decimals, see `denominators`. The overall
+    is the sum of the two counts over the sum of the two denominators.
     """
     facts = dict(load_published("unike_facts").select("id", "value").iter_rows())
     sizes = {f: int(facts[f"scored_{f}"]) for f in ("attribute", "relation")}
@@ -50,34 +43,21 @@ def published_counts(level: float = 0.95) -> pl.DataFrame:
 
 
 def denominators(family: str, tried: range) -> pl.DataFrame:
-    """Tell which denominators can stand behind the printed cells of a family (see `report.published.fitting`).
-
-    Examples
-    --------
-    >>> denominators("attribute", range(940, 965)).row(0)
-    (959, 45, 45)
+    """Tell which denominators can stand behind the printed cells of a family (see
+    `report.published.fitting`).
     """
     return fitting(_printed().filter(family=family)["estimate"].to_list(), tried, decimals=2)
 
 
 def table_beside(outcomes: pl.DataFrame, *, where: str = TOY, **options: Any) -> pl.DataFrame:
-    """Return the published table by family with our rows below it.
+    """Return the published table by family with our rows below it; `TOY` as their source marks them as
+    simulated.
 
-    Parameters
-    ----------
-    outcomes : polars.DataFrame
-        Marked outputs.
-    where : str
-        What our rows are called. `TOY` marks them as simulated.
-
-    Returns
-    -------
-    polars.DataFrame
-        `protocol`, `model`, `editor`, `where`, `simulated`, `rule`, and for each of efficacy, reasoning, vqa
-        one column a family (`efficacy_attribute` ...), percent, then `n_attribute` ... and for printed
-        cells `k_...`, `low_...`, `high_...` (exact interval of the count; ours: bootstrap over edits); null
-        where not measured. Ours by the published rule are the `public` values of `scores`, without an
-        interval; below them the rules `stages` and `any_stage` with our marks.
+    `protocol`, `model`, `editor`, `where`, `simulated`, `rule`, for each of efficacy, reasoning, vqa one
+    column a family (`efficacy_attribute` ...), percent, then `n_attribute` ... and `k_...`, `low_...`,
+    `high_...` (printed: exact interval of the count; ours: bootstrap over edits); null where not measured.
+    Ours by the published rule are the `public` values of `scores`, without an interval; below them the other
+    rules with our marks.
     """
     theirs = published_counts().with_columns(where=pl.lit(PRINTED), rule=pl.lit("published"))
     nothing, parts = pl.lit(None, pl.Float64), []
@@ -108,8 +88,8 @@ def table_beside(outcomes: pl.DataFrame, *, where: str = TOY, **options: Any) ->
 def conversion_beside(outcomes: pl.DataFrame, *, where: str = TOY, **options: Any) -> pl.DataFrame:
     """Return the conversion ratios of the published table (overall) with ours below, intervals included.
 
-    The published ones are ratios of counts, without an interval: which instances are right at both steps is not
-    printed.
+    The published ones are ratios of counts, without an interval: which instances are right at both steps is
+    not printed.
     """
     whole = published_counts().filter(family="overall")
     counted = whole.pivot("measure", index=_ROW, values="k", maintain_order=True)

@@ -1,7 +1,6 @@
 """UniKE's edit mathematics as plain functions: projectors, layer update, clipping, retention, drift.
-
-The UniKE paper, section on the conditioning interface and its appendix; Fang et al. (2025), AlphaEdit. A weight maps
-d_in to d_out; keys K and residuals R hold one edit a column.
+ The UniKE paper, section on the conditioning interface and its appendix; Fang et al. (2025), AlphaEdit. A
+weight maps d_in to d_out; keys K and residuals R hold one edit a column.
 """
 
 from __future__ import annotations
@@ -33,13 +32,7 @@ def _within(name: str, value: float, low: float, high: float) -> float:
 
 
 def second_moment(keys: ArrayLike) -> Floats:
-    """Return K K^T / n of n keys (columns).
-
-    Examples
-    --------
-    >>> second_moment([[1, 1], [0, 2]]).tolist()
-    [[1.0, 1.0], [1.0, 2.0]]
-    """
+    """Return K K^T / n of n keys (columns)."""
     k = _matrix("keys", keys)
     return np.asarray(k @ k.T / k.shape[1])
 
@@ -58,13 +51,7 @@ def regularised(moment: ArrayLike, epsilon: float) -> Floats:
 def null_projector(moment: ArrayLike, *, threshold: float = 1e-2) -> Floats:
     """Return the projector onto the directions that the keys hardly use (AlphaEdit, section 3).
 
-    P = U U^T with the eigenvectors U of the eigenvalues of a symmetric second moment below the threshold;
-    P P = P = P^T.
-
-    Examples
-    --------
-    >>> null_projector([[4.0, 0.0], [0.0, 0.0]]).tolist()
-    [[0.0, 0.0], [0.0, 1.0]]
+    P = U U^T with the eigenvectors U of the eigenvalues of a symmetric second moment below the threshold.
     """
     values, vectors = np.linalg.eigh(_matrix("second moment", moment, square=True))
     free = vectors[:, values < threshold]
@@ -88,27 +75,10 @@ def layer_update(
 ) -> Floats:
     """Return the change of a layer's weight for a batch of edits: R K^T P (C P + K K^T P + lam I)^-1.
 
-    Parameters
-    ----------
-    keys : array (d_in, n)
-        Keys of the batch.
-    residual : array (d_out, n)
-        What the layer's output lacks for each edit.
-    projector : array (d_in, d_in)
-        The null-space projector, softened or not; the identity for an unconstrained update.
-    cached : array (d_in, d_in), optional
-        Sum C of the outer products of the keys of earlier edits.
-    lam : float
-        Weight of the L2 term, above 0.
-
-    References
-    ----------
-    AlphaEdit, equation for sequential editing; the UniKE paper, appendix on editors.
-
-    Examples
-    --------
-    >>> layer_update([[1.0], [0.0]], [[2.0]], [[1.0, 0.0], [0.0, 1.0]]).tolist()
-    [[1.0, 0.0]]
+    Of keys K (d_in, n), residual R (d_out, n: what the layer's output lacks), projector P (d_in, d_in;
+    softened or not, the identity for an unconstrained update), C the cached outer products of the keys of
+    earlier edits and lam > 0 the weight of the L2 term (AlphaEdit, equation for sequential editing; the UniKE
+    paper, appendix on editors).
     """
     k, r = _matrix("keys", keys), _matrix("residual", residual)
     p = _matrix("projector", projector, k.shape[0], square=True)
@@ -130,13 +100,8 @@ def add_keys(cached: ArrayLike | None, keys: ArrayLike) -> Floats:
 def clipped(update: ArrayLike, weight: ArrayLike, max_ratio: float) -> Floats:
     """Scale an update down so that its Frobenius norm is at most `max_ratio` times that of the weight.
 
-    The public code takes the weight before the first edit, for all batches; the paper's formula names the weight
-    only. Pass the one that is meant.
-
-    Examples
-    --------
-    >>> clipped([[3.0, 4.0]], [[0.0, 5.0]], 0.5).tolist()
-    [[1.5, 2.0]]
+    The public code takes the weight before the first edit, for all batches; the paper's formula names the
+    weight only. Pass the one that is meant.
     """
     u, w = _matrix("update", update), _matrix("weight", weight)
     if u.shape != w.shape:
@@ -146,22 +111,12 @@ def clipped(update: ArrayLike, weight: ArrayLike, max_ratio: float) -> Floats:
 
 
 def retention(projection: ArrayLike, shifts: ArrayLike) -> Floats:
-    """Return rho(k) for k = 1 ... rank: the share of a shift that lies in the top-k right singular directions.
+    """Return rho(k) for k = 1 ... rank: the share of a shift that lies in the top-k right singular
+    directions.
 
-    rho(k) = |V_k^T d|^2 / |d|^2 with W = U S V^T, 0 to 1; a shift of zero is an error. The expectation for a
-    direction without preference is k / n (`expected_retention`).
-
-    Parameters
-    ----------
-    projection : array (m, n)
-        A frozen linear map from n to m.
-    shifts : array (n,) or (n, cases)
-        Edited minus fresh conditioning, before the map.
-
-    Examples
-    --------
-    >>> retention([[2.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [3.0, 0.0, 4.0]).round(2).tolist()
-    [0.36, 0.36]
+    rho(k) = |V_k^T d|^2 / |d|^2 with W = U S V^T of shape (m, n), the frozen projection, and shifts d of
+    shape (n,) or (n, cases), edited minus fresh. The expectation for a direction without preference is k / n
+    (`expected_retention`).
     """
     w, d = _matrix("projection", projection), np.asarray(shifts, dtype=np.float64)
     two = _matrix("shifts", d[:, None] if d.ndim == 1 else d, w.shape[1])
