@@ -158,8 +158,8 @@ def test_other_scripts_are_drawn_or_named() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert table.to_picture().tobytes() != blank.to_picture().tobytes()
-    # No font has a place of the standard that nothing stands at, and that is said.
-    private = "\u0378"
+    # A sign of a script that nobody reads: no font has it, and that is said.
+    private = "\U00012f90"
     fig, ax = ig.plots.figure(3, 2)
     ax.set_title(f"x {private}")
     with pytest.warns(UserWarning, match="a figure shows boxes for"):
