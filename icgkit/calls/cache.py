@@ -161,17 +161,7 @@ def _sound(dtype: str, value: Any) -> Any:
 
 
 def _mend(data: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """Return a record's fields with values that its columns can hold, and whether any was changed.
-
-    What is absent gets its default, as in lines of older versions. A number or a note that no
-    column can hold becomes null: the answer is kept. Without its key, purpose, status or text a
-    record is damaged.
-
-    Raises
-    ------
-    ValueError
-        For a damaged record.
-    """
+    """Return a record's fields with values that its columns can hold, and whether any was changed."""
     kinds = _kinds()
     made: dict[str, Any] = {}
     odd = False
@@ -212,13 +202,7 @@ def _line(record: Record) -> bytes:
 
 
 def _read(line: bytes) -> tuple[Record, bool]:
-    """Read a line, the one way that lines are read: the record, and whether polars reads it otherwise.
-
-    Raises
-    ------
-    ValueError
-        For a damaged line, with what is wrong.
-    """
+    """Read a line, the one way that lines are read: the record, and whether polars reads it otherwise."""
     try:
         data = json.loads(line)
     except RecursionError:
@@ -394,13 +378,7 @@ class Cache:
             return hash(slot) in self._slots
 
     def get(self, key: str) -> Record | None:
-        """Return the recorded call, the good one if a failure was repeated, or None.
-
-        Raises
-        ------
-        CacheError
-            If the files changed under the cache, so that another record stands where this one was.
-        """
+        """Return the recorded call, the good one if a failure was repeated, or None."""
         with self._lock:
             for attempt in range(2):
                 if key not in self._status:
@@ -432,10 +410,7 @@ class Cache:
         return Record(*self._packed.row(self._rows[key])[: len(_NAMES)])
 
     def frame(self) -> pl.DataFrame:
-        """Return all records (schema `calls`), one for each call and what it was for.
-
-        Of several records for the same purpose the last good one is kept, else the last.
-        """
+        """Return all records (schema `calls`), one for each call and what it was for."""
         with self._lock:
             for _ in range(_TRIES):
                 self.refresh()
@@ -488,31 +463,14 @@ class Cache:
     # -- writing ---------------------------------------------------------------------------
 
     def ready(self) -> None:
-        """Try what the first record will need: make the folder, open a file, lock it.
-
-        Raises
-        ------
-        CacheError
-            If the folder cannot be written to. Better known before a call is paid than after.
-        """
+        """Try what the first record will need: make the folder, open a file, lock it."""
         with self._lock:
             self._writable()
             if self._own is None:
                 self._open()
 
     def put(self, record: Record) -> None:
-        """Append a record; see the module for when it is on the disk.
-
-        Numbers and notes that no column can hold (2**70 tokens, a cost of NaN) are left out.
-
-        Raises
-        ------
-        SchemaError
-            In replay mode, for an unknown status, or a record without key or purpose.
-        CacheError
-            If the record cannot be written: disk full, no right to write. The file is as it was,
-            and the next record is whole.
-        """
+        """Append a record; see the module for when it is on the disk."""
         self._writable()
         if record.status not in STATUSES:
             raise SchemaError("status of a record", got=record.status, allowed=STATUSES)
@@ -714,10 +672,7 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
 
 
 def migrate(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Bring packed records of any version to schema `calls`; return the sound and the damaged rows.
-
-    A column that the version did not have, or a null that it should not hold, gets the field's default.
-    """
+    """Bring packed records of any version to schema `calls`; return the sound and the damaged rows."""
     import polars as pl
 
     dtypes = schema("calls").dtypes
@@ -738,18 +693,7 @@ def migrate(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def hold(fd: int) -> bool:
-    """Mark a file as being written to; the mark goes with the process, however it ends.
-
-    Returns
-    -------
-    bool
-        False where the system or the file system has no such marks.
-
-    Raises
-    ------
-    BlockingIOError
-        If another process holds it.
-    """
+    """Mark a file as being written to; the mark goes with the process, however it ends."""
     try:
         import fcntl
     except ImportError:
@@ -787,13 +731,7 @@ def submissions(folder: Path) -> list[Path]:
 
 
 def submission(path: Path) -> list[dict[str, Any]]:
-    """Read one of them: a record without an answer for each call, then what is known of the batch.
-
-    Raises
-    ------
-    CacheError
-        If it is no such file.
-    """
+    """Read one of them: a record without an answer for each call, then what is known of the batch."""
     text = read_file(path, error=CacheError).decode("utf-8", "replace")
     lines = [json_value(x, path.name, error=CacheError) for x in text.split("\n") if x]
     if not lines or not all(isinstance(line, dict) for line in lines):
@@ -809,20 +747,7 @@ def pending(folder: Path) -> frozenset[str]:
 
 
 def pack(cache: Cache) -> Path:
-    """Fold all records into `calls.parquet` and remove the JSONL files that went into it.
-
-    Nothing is removed before the new file has been read back whole and is on the disk. Lines that
-    cannot be read go to `damaged.jsonl`. Files that another live process writes to are left alone;
-    with nothing new, while another process packs, in a folder that cannot be written to or on a
-    file system without locks, where nobody can tell who is alive, nothing is done. The same
-    answers give the same bytes: rows are sorted, and the offline reference baselines carry no
-    times.
-
-    Raises
-    ------
-    CacheError
-        If the file that was written does not hold the records. The lines stay.
-    """
+    """Fold all records into `calls.parquet` and remove the JSONL files that went into it."""
     target = cache.folder / PACKED
     cache.close()
     if not _line_files(cache.folder):
@@ -882,11 +807,7 @@ def timeless(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def merge(into: Cache, others: Iterable[Cache]) -> int:
-    """Bring the records of other caches into one, which is packed; return how many were new.
-
-    A record that the cache has for the same call and purpose is brought only if it is good and the
-    cache's is not. The other caches stay as they are.
-    """
+    """Bring the records of other caches into one, which is packed; return how many were new."""
     brought = 0
     for other in others:
         if other.folder.resolve() == into.folder.resolve():

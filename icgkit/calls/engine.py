@@ -63,17 +63,7 @@ class Health:
         self._bad, self._bad_since, self._limited_since = 0, None, None
 
     def failed(self, why: Failed, sent_at: float, dead_after: float, longest_wait: float) -> None:
-        """Note a failure, and close the model if it is for good or the server seems dead.
-
-        Parameters
-        ----------
-        why : Failed
-            The failure.
-        sent_at : float
-            `time.monotonic()` at which the attempt began.
-        dead_after, longest_wait : float
-            Seconds, see `Limits`.
-        """
+        """Note a failure, and close the model if it is for good or the server seems dead."""
         now = time.monotonic()
         if why.for_good:
             self.closed = self.closed or str(why)
@@ -157,15 +147,7 @@ class Progress:
         self._why = " ".join(str(why).split())[:60]
 
     def tick(self, waiting: float, stopping: bool) -> None:
-        """Show what goes on while no call ends: seconds of a pause that the server wants, a stop.
-
-        Parameters
-        ----------
-        waiting : float
-            Seconds until the next call may start, 0 if nothing is waited for.
-        stopping : bool
-            Whether the user has asked for the end.
-        """
+        """Show what goes on while no call ends: seconds of a pause that the server wants, a stop."""
         self._waiting = waiting
         if stopping and not self._said_stop:
             self._said_stop = True
@@ -693,12 +675,7 @@ def run_calls(
     total: int | None = None,
     stop: threading.Event | None = None,
 ) -> Summary:
-    """Run streams of requests side by side (one for each model, say).
-
-    Streams are read as they are worked off, so that memory does not grow with their length.
-    A job is an index and a request; `on_record` gets the index (None for what followed from
-    another call) and the record, in the order of arrival.
-    """
+    """Run streams of requests side by side (one for each model, say)."""
     if total is None:
         total = sum(len(s) for s in streams if isinstance(s, Sequence))
     summary = Summary(total=total)
@@ -723,16 +700,7 @@ def run_calls(
 
 
 def complete(request: Request, *, cache: Cache, limits: Limits | None = None) -> Record:
-    """Make one call, or replay it.
-
-    Raises
-    ------
-    CacheMiss
-        In replay mode, if the call is not recorded.
-    CallError
-        If the model is unknown or its key is missing. A call that was made and failed is a
-        record with status `error`, not an exception.
-    """
+    """Make one call, or replay it."""
     return complete_many([request], cache=cache, limits=limits, progress=False)[0]
 
 
@@ -744,19 +712,7 @@ def complete_many(
     progress: bool = True,
     redo: Iterable[str] = REDO,
 ) -> list[Record]:
-    """Make many calls at once, or replay them; records come in the order of the requests.
-
-    Works in a script, in a notebook cell and under papermill. Calls that are recorded with a
-    status in `redo` are made again. Ctrl-C lets what is in flight finish and be recorded.
-
-    Raises
-    ------
-    CacheMiss
-        In replay mode, for the first call that is not recorded.
-    CallError
-        Before any call: unknown model, missing key, parameter that the model rejects. After a
-        stop: if the budget was reached.
-    """
+    """Make many calls at once, or replay them; records come in the order of the requests."""
     found, summary = call_many(requests, cache=cache, limits=limits, progress=progress, redo=redo)
     missing = sum(record is None for record in found)
     if missing:
@@ -777,19 +733,7 @@ def call_many(
     progress: bool = True,
     redo: Iterable[str] = REDO,
 ) -> tuple[list[Record | None], Summary]:
-    """Do what `complete_many` does, but give what there is if the run stops.
-
-    Returns
-    -------
-    tuple
-        Records in the order of the requests, None for a call that was not made, and the summary
-        of the run.
-
-    Raises
-    ------
-    CacheMiss, CallError
-        As `complete_many`, before the first call.
-    """
+    """Do what `complete_many` does, but give what there is if the run stops."""
     limits = limits or Limits()
     addressed = [address(request) for request in requests]
     if cache.mode == "record":
@@ -823,15 +767,7 @@ class Stop(threading.Event):
 
 
 def in_thread(work: Callable[[Stop], Any]) -> Any:
-    """Run `work(stop)` in a thread of its own, so that a running event loop does not matter.
-
-    Ctrl-C or SIGTERM sets `stop` and waits for the work to wind up; a second one gives up waiting.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        After either; its text says what became of the calls in flight.
-    """
+    """Run `work(stop)` in a thread of its own, so that a running event loop does not matter."""
     stop, finished = Stop(), threading.Event()
     box: dict[str, Any] = {}
 

@@ -78,13 +78,7 @@ def _upper(provider: str) -> str:
 
 
 def key_names(provider: str) -> tuple[str, ...]:
-    """Return the variables that may hold a provider's key, the usual one first.
-
-    Examples
-    --------
-    >>> key_names("gemini"), key_names("deepseek")
-    (('GEMINI_API_KEY', 'GOOGLE_API_KEY'), ('DEEPSEEK_API_KEY',))
-    """
+    """Return the variables that may hold a provider's key, the usual one first."""
     return tuple(_providers()["keys"].get(provider, (f"{_upper(provider)}_API_KEY",)))
 
 
@@ -107,17 +101,7 @@ def known_providers() -> tuple[str, ...]:
 
 
 def load_env(path: str | Path | None = None, also: Iterable[str] = ()) -> list[str]:
-    """Read keys from the file `.env` in the working directory; what is set already wins.
-
-    Only keys of known providers are taken, and variables that `also` names (the study's
-    `api_key_env`): a file that came with somebody's data must not set addresses, proxies or paths.
-    No other folder is looked into. What was read, and what was not, is said on standard error.
-
-    Returns
-    -------
-    list of str
-        Names that were set.
-    """
+    """Read keys from the file `.env` in the working directory; what is set already wins."""
     file = Path(path) if path else Path.cwd() / ".env"
     allowed = known_keys() | set(also)
     found: list[str] = []
@@ -163,15 +147,7 @@ _told: set[tuple[Any, ...]] = set()
 
 
 def read_key(name: str) -> str | None:
-    """Return the key in an environment variable, without blanks and quotes around it; None if there is none.
-
-    The value counts as a secret from now on, see `mask_keys`.
-
-    Raises
-    ------
-    CallError
-        If it has a line break or another character in it that no header can carry.
-    """
+    """Return the key in an environment variable, without blanks and quotes around it; None if there is none."""
     value = os.environ.get(name, "").strip()
     if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
         value = value[1:-1].strip()
@@ -227,21 +203,12 @@ def keys_in_use() -> list[str]:
 
 
 def shown(value: str) -> str:
-    """Return a key as it may be shown: its first three characters at most.
-
-    Examples
-    --------
-    >>> shown("sk-abcdefghijkl")
-    'sk-...'
-    """
+    """Return a key as it may be shown: its first three characters at most."""
     return f"{value[:3]}..." if len(value) > 11 else "..."
 
 
 def mask_keys(text: str) -> str:
-    """Replace the values of all keys in use in a text; nothing else in it is touched.
-
-    It is applied to every answer that is recorded, so it looks only at keys that were read.
-    """
+    """Replace the values of all keys in use in a text; nothing else in it is touched."""
     for value in _in_use:
         if value in text:
             text = text.replace(value, shown(value))
@@ -251,13 +218,7 @@ def mask_keys(text: str) -> str:
 
 
 def mask(text: str) -> str:
-    """Replace every key in a message: keys in use, values of secret variables, and what looks like a key.
-
-    Examples
-    --------
-    >>> mask("Incorrect API key provided: sk-abcdef123456")
-    'Incorrect API key provided: sk-...'
-    """
+    """Replace every key in a message: keys in use, values of secret variables, and what looks like a key."""
     text = mask_keys(text)
     for name, value in os.environ.items():
         if len(value) >= SHORTEST and _NAME.search(name) and value in text:
@@ -266,13 +227,7 @@ def mask(text: str) -> str:
 
 
 def refuse_secrets(model: str, params: Mapping[str, Any], address: str | None = None) -> None:
-    """Refuse a secret among a model's parameters or in its address, since both are recorded.
-
-    Raises
-    ------
-    CallError
-        Naming the place, never the value.
-    """
+    """Refuse a secret among a model's parameters or in its address, since both are recorded."""
     if place := _secret_place(params, keys_in_use()):
         raise CallError(
             f"model {model}: a secret among the parameters ({place}), and parameters are recorded",

@@ -65,24 +65,7 @@ class _Held:
 
 @dataclass
 class Ledger:
-    """The spending of one cache folder.
-
-    Parameters
-    ----------
-    folder : path
-        The cache folder; made with the first line.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> ledger = Ledger(Path(tempfile.mkdtemp()))
-    >>> first = ledger.hold(0.04, budget=0.05)
-    >>> print(ledger.hold(0.04, budget=0.05))
-    None
-    >>> ledger.settle(first, 0.01, "usage")
-    >>> ledger.hold(0.04, budget=0.05) is None, ledger.spent.cost
-    (False, 0.01)
-    """
+    """The spending of one cache folder."""
 
     folder: Path
     spent: Spent = field(default_factory=Spent, init=False)
@@ -116,19 +99,7 @@ class Ledger:
             pass
 
     def begin(self, recorded: float) -> list[str]:
-        """Open the ledger for a run and return the other runs that are alive on this cache.
-
-        Parameters
-        ----------
-        recorded : float
-            US dollars that the cache's records say they cost; what the ledger lacks of it (a cache
-            older than its ledger, or merged from others) is booked now.
-
-        Returns
-        -------
-        list of str
-            Process and host of each other run that has not ended.
-        """
+        """Open the ledger for a run and return the other runs that are alive on this cache."""
         line: dict[str, Any] = {"run": self._run, "pid": os.getpid(), "host": socket.gethostname()}
         with self._locked():
             _OPEN.add(self._run)
@@ -152,22 +123,7 @@ class Ledger:
             self._fd = None
 
     def hold(self, amount: float, *, budget: float | None = None, **what: Any) -> str | None:
-        """Hold what an attempt can cost at most, before it is sent.
-
-        Parameters
-        ----------
-        amount : float
-            US dollars.
-        budget : float, optional
-            US dollars that everything booked in this cache may come to.
-        **what
-            Written with it, such as the key of the call and the model.
-
-        Returns
-        -------
-        str or None
-            Name of the attempt for `settle`; None if it does not fit into the budget now.
-        """
+        """Hold what an attempt can cost at most, before it is sent."""
         with self._locked():
             if budget is not None and self.spent.cost + self.held + amount > budget + _SLACK:
                 return None
@@ -177,17 +133,7 @@ class Ledger:
         return name
 
     def settle(self, name: str, cost: float | None, by: str, **what: Any) -> None:
-        """Book what an attempt has cost.
-
-        Parameters
-        ----------
-        cost : float or None
-            US dollars, None without a known price.
-        by : {"usage", "estimate", "not billed", "not sent"}
-            Where the cost is from.
-        **what
-            Written with it, such as the status and token counts.
-        """
+        """Book what an attempt has cost."""
         with self._locked():
             self._append({"settle": name, "cost": None if cost is None else max(0.0, cost), "by": by, **what})
 
@@ -200,10 +146,7 @@ class Ledger:
         )
 
     def frame(self) -> pl.DataFrame:
-        """Return the attempts, one row each: name, time, model, key, held, cost, by, status.
-
-        `cost` is null where no price is known; `by` is null for what was held and never settled.
-        """
+        """Return the attempts, one row each: name, time, model, key, held, cost, by, status."""
         import polars as pl
 
         rows: dict[str, dict[str, Any]] = {}

@@ -93,16 +93,7 @@ OF_PROVIDER = tuple(name for name in LIMITS if name != "budget")
 
 
 def check_limit(name: str, value: Any, place: str = "limits: ") -> None:
-    """Raise if there is no such limit, or the value cannot be one.
-
-    Examples
-    --------
-    >>> check_limit("rpm", 60)
-    >>> check_limit("concurrency", 0)
-    Traceback (most recent call last):
-        ...
-    icgkit.errors.SchemaError: limits: concurrency; got 0; allowed: a whole number above 0
-    """
+    """Raise if there is no such limit, or the value cannot be one."""
     known = LIMITS if place == "limits: " else OF_PROVIDER
     if name not in known:
         raise UnknownName.among(f"limit ({place.strip(': ')})", str(name), known)
@@ -200,13 +191,7 @@ class Pace:
 
 
 def retry_after(value: str | None, milliseconds: str | None = None) -> float | None:
-    """Read a Retry-After header (seconds or an HTTP date) or `retry-after-ms`, which is finer.
-
-    Examples
-    --------
-    >>> retry_after("7"), retry_after("soon"), retry_after(None), retry_after("1", "250")
-    (7.0, None, None, 0.25)
-    """
+    """Read a Retry-After header (seconds or an HTTP date) or `retry-after-ms`, which is finer."""
     for text, unit in ((milliseconds, 1000.0), (value, 1.0)):
         try:
             if text and isfinite(seconds := float(text)):
@@ -222,10 +207,7 @@ def retry_after(value: str | None, milliseconds: str | None = None) -> float | N
 
 
 def pause(attempt: int, limits: Limits, asked: float | None) -> float:
-    """Return the seconds to wait before retry number `attempt` (from 0), jitter included.
-
-    Never less than the server asked for.
-    """
+    """Return the seconds to wait before retry number `attempt` (from 0), jitter included."""
     planned = min(limits.backoff * 2.0 ** min(attempt, 30), max(LONGEST_STEP, limits.backoff)) * (
         1 + 0.25 * random.random()
     )

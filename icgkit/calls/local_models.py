@@ -30,18 +30,7 @@ class LocalModels(Protocol):
 
 @lru_cache
 def local_models(provider: str = "offline") -> LocalModels:
-    """Return the models of a provider that an installed package offers.
-
-    Raises
-    ------
-    CallError
-        If no installed package offers the provider, or its package does not import.
-
-    Examples
-    --------
-    >>> "judge" in local_models("offline").JUDGES
-    True
-    """
+    """Return the models of a provider that an installed package offers."""
     offered = entry_points(group=GROUP)
     for entry in offered:
         if entry.name == provider:

@@ -19,11 +19,6 @@ class Model:
 
     `label` is what it is called in results, its name if empty: one model with two settings is two
     models with labels. `system` is "user" for a model without a system role.
-
-    Examples
-    --------
-    >>> Model("gpt-4o", {"temperature": 1}, label="gpt-4o (t = 1)").shown
-    'gpt-4o (t = 1)'
     """
 
     name: str
@@ -46,13 +41,7 @@ class Model:
 
 
 def different_names(what: str, names: Sequence[str]) -> None:
-    """Refuse two rows of results with one name.
-
-    Raises
-    ------
-    SchemaError
-        Naming the first name that occurs twice.
-    """
+    """Refuse two rows of results with one name."""
     twice = next((n for k, n in enumerate(names) if n in names[:k]), None)
     if twice is not None:
         raise SchemaError(

@@ -58,12 +58,7 @@ class Price:
         return input_tokens * self.input + most_output(params, self.limit) * dearest + images * self.image
 
     def of_usage(self, usage: Any, images: int = 0) -> float | None:
-        """Cost of a call by the usage that its reply reports; None if it reports none that can be.
-
-        Counts that are negative or no counts make the usage unusable; cached and reasoning tokens
-        are parts of the input and output. Where the total is larger than both, the rest is output
-        (thoughts that some providers leave out of `completion_tokens`).
-        """
+        """Cost of a call by the usage that its reply reports; None if it reports none that can be."""
         if not isinstance(usage, Mapping) or self.input is None or self.output is None:
             return None
         sent, got = count(usage.get("prompt_tokens")), count(usage.get("completion_tokens"))
@@ -88,13 +83,7 @@ NO_PRICE = Price(None, None)
 
 
 def count(value: Any) -> int | None:
-    """Return a count of tokens, None if the value cannot be one.
-
-    Examples
-    --------
-    >>> count(12), count(-3), count(True), count("12"), count(2**70)
-    (12, None, None, None, None)
-    """
+    """Return a count of tokens, None if the value cannot be one."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < _MOST_TOKENS:
         return None
     return int(value)
@@ -108,17 +97,7 @@ def _part(usage: Mapping[str, Any], details: str, name: str) -> int:
 def price_of(
     model: str, prices: Mapping[str, Price] | None = None, params: Mapping[str, Any] | None = None
 ) -> Price:
-    """Return the price of a model: the one given for it, else litellm's; offline models cost nothing.
-
-    Parameters
-    ----------
-    model : str
-        As litellm names it.
-    prices : mapping, optional
-        Prices by model, as a study gives them.
-    params : mapping, optional
-        Parameters of the call; `service_tier = "priority"` has a price of its own.
-    """
+    """Return the price of a model: the one given for it, else litellm's; offline models cost nothing."""
     if prices and model in prices:
         return prices[model]
     return _listed(model, "_priority" if (params or {}).get("service_tier") == "priority" else "")
@@ -159,13 +138,7 @@ def _listed(model: str, kind: str) -> Price:
 def check_prices(
     models: Iterable[str], prices: Mapping[str, Price] | None = None, *, budget: float | None
 ) -> None:
-    """Refuse a budget that cannot be kept because a model has no known price.
-
-    Raises
-    ------
-    CallError
-        Naming the models.
-    """
+    """Refuse a budget that cannot be kept because a model has no known price."""
     if budget is None:
         return
     unpriced = [model for model in dict.fromkeys(models) if not price_of(model, prices).known]
@@ -205,15 +178,7 @@ def _image_tokens(model: str, url: str) -> int:
 
 
 def most_output(params: Mapping[str, Any], limit: int | None = None) -> int:
-    """Return the most output tokens of a call: the limit it sets, else the model's, times its replies.
-
-    Parameters
-    ----------
-    params : mapping
-        Of the call; `extra_body` counts as well.
-    limit : int, optional
-        Longest output of the model.
-    """
+    """Return the most output tokens of a call: the limit it sets, else the model's, times its replies."""
     sent = {**sent_params(params), **(params.get("extra_body") or {})}
     replies = max(1, *(count(sent.get(name)) or 1 for name in ("n", "best_of")))
     set_to = [count(sent.get(name)) for name in ("max_completion_tokens", "max_tokens", "max_output_tokens")]

@@ -72,15 +72,7 @@ def dataset_folder(folder: Path, meta: Mapping[str, Any] | None = None) -> Path 
 
 
 def dataset_of(folder: Path, given: str | Path = "") -> Dataset:
-    """Load the dataset that a cache was made with, or the given one if its cases are the same.
-
-    Raises
-    ------
-    SchemaError
-        If run.toml names none, or the cases are others than those that were asked about.
-    UnknownName
-        If it is not there any more.
-    """
+    """Load the dataset that a cache was made with, or the given one if its cases are the same."""
     meta = read_run(folder)
     if given:
         data = load_dataset(given)
@@ -109,13 +101,7 @@ def differing(folder: Path, dataset: Dataset) -> tuple[list[str], list[str]]:
 
 
 def check_cases(folder: Path, dataset: Dataset, meta: Mapping[str, Any] | None = None) -> None:
-    """Refuse a dataset whose cases are others than those that a cache was made with; further ones are fine.
-
-    Raises
-    ------
-    SchemaError
-        Naming the cases, with three ways to go on.
-    """
+    """Refuse a dataset whose cases are others than those that a cache was made with; further ones are fine."""
     meta = read_run(folder) if meta is None else meta
     known = table_of(meta, "datasets", dataset.name)
     if not known or known.get("cases_sha256") == cases_sha256(case_hashes(dataset)):

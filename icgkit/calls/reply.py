@@ -63,17 +63,7 @@ def _reason(value: Any) -> str:
 
 
 def filtered(error: Any) -> bool:
-    """Say whether an error body tells of a content filter: by its code or type, at any of the usual places.
-
-    Examples
-    --------
-    >>> filtered({"error": {"code": "content_filter", "message": "..."}})
-    True
-    >>> filtered({"error": {"code": None, "innererror": {"code": "ResponsibleAIPolicyViolation"}}})
-    True
-    >>> filtered({"error": {"message": "no such model: content_filter-1"}})
-    False
-    """
+    """Say whether an error body tells of a content filter: by its code or type, at any of the usual places."""
     body = _dict(error)
     inner = [_dict(body.get(k)) for k in ("error", "innererror", "inner_error")]
     if any(_reason(body.get(k)) in FILTERED for k in ("code", "type", "status", "reason")):
@@ -103,25 +93,7 @@ def _dict(value: Any) -> dict[str, Any]:
 
 
 def read_reply(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Read status, text, finish reason, refusal, token counts and answering model.
-
-    `ok` needs text and an ending that is known to be whole (`ENDED`), or a server that reports no
-    endings at all. `refused` is a filter's ending (`FILTERED`), error or an explicit refusal;
-    `truncated` one of `CUT`, with or without text; `empty` a reply without choices or without text.
-    Everything else is `error` with the reason in `refusal`: an `error` in the reply or in its choice,
-    whatever text stands beside it, a `finish_reason` of null (the answer is not finished) or one that
-    nobody knows. Where litellm has put another word in its place, the server's own is read.
-
-    Examples
-    --------
-    >>> read_reply({"choices": [{"message": {"content": None}, "finish_reason": "length"}]})["status"]
-    'truncated'
-    >>> read_reply({"choices": None})["status"]
-    'empty'
-    >>> half = {"choices": [{"message": {"content": "Half an ans"}, "finish_reason": "network_error"}]}
-    >>> read_reply(half)["status"], read_reply(half)["refusal"]
-    ('error', "finish_reason 'network_error'")
-    """
+    """Read status, text, finish reason, refusal, token counts and answering model."""
     choices = raw.get("choices")
     first = _dict(choices[0]) if isinstance(choices, list) and choices else {}
     message = _dict(first.get("message"))
@@ -173,22 +145,7 @@ def error_in(raw: Mapping[str, Any]) -> Any:
 
 
 def read_stream(data: bytes) -> dict[str, Any]:
-    r"""Put a reply that came as server-sent events together: one reply in the OpenAI form.
-
-    Text and refusal are joined, the last ending, usage and model count, and so does an error on the
-    way. A stream that breaks off has no ending, and so is no whole answer.
-
-    Raises
-    ------
-    CallError
-        If an event is not JSON.
-
-    Examples
-    --------
-    >>> event = b'data: {"choices": [{"delta": {"content": "Hi"}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n'
-    >>> read_reply(read_stream(event))["text"]
-    'Hi'
-    """
+    """Put a reply that came as server-sent events together: one reply in the OpenAI form."""
     whole: dict[str, Any] = {}
     said: dict[str, list[str]] = {"content": [], "refusal": [], "reasoning_content": []}
     choice: dict[str, Any] = {"index": 0, "finish_reason": None}
@@ -218,10 +175,7 @@ def _dumped(value: Any) -> str:
 
 
 def pack_raw(raw: Mapping[str, Any], text: str | None) -> str:
-    """Return the raw reply as JSON; where it repeats the text there is a placeholder.
-
-    NaN and Infinity become null, so that what is written is JSON.
-    """
+    """Return the raw reply as JSON; where it repeats the text there is a placeholder."""
     data = {k: v for k, v in raw.items() if not k.startswith("_") and v is not None}
     choices = data.get("choices")
     if text and isinstance(choices, list) and choices and isinstance(choices[0], dict):
@@ -247,14 +201,7 @@ def _finite(value: Any) -> Any:
 
 
 def unpack_raw(raw: str, text: str | None) -> dict[str, Any]:
-    """Return the raw reply with its text put back.
-
-    Examples
-    --------
-    >>> reply = {"choices": [{"message": {"content": "Hi"}}]}
-    >>> unpack_raw(pack_raw(reply, "Hi"), "Hi") == reply
-    True
-    """
+    """Return the raw reply with its text put back."""
     found = json_value(raw, "raw reply", lenient=True)  # a cache may be somebody else's
     data: dict[str, Any] = found if isinstance(found, dict) else {}
     choices = data.get("choices")
@@ -266,24 +213,7 @@ def unpack_raw(raw: str, text: str | None) -> dict[str, Any]:
 
 
 class Failed(Exception):
-    """One attempt that gave no reply.
-
-    Parameters
-    ----------
-    what : str
-        What happened; keys in it are masked.
-    passing : bool
-        Whether the same call may succeed later.
-    after : float, optional
-        Seconds that the server asks to wait.
-    status : int, optional
-        HTTP status.
-    reached : bool
-        Whether the server may have worked on it (and will bill it); no if it refused the
-        connection or answered with an error status.
-    refused : bool
-        Whether a content filter turned the prompt down: an answer of its kind, and no failure.
-    """
+    """One attempt that gave no reply."""
 
     def __init__(
         self,
@@ -302,15 +232,7 @@ class Failed(Exception):
 
 
 def for_good(status: int | None, text: str) -> bool:
-    """Say whether every further call of the same model would fail in the same way.
-
-    Examples
-    --------
-    >>> for_good(401, "bad key"), for_good(429, "insufficient_quota"), for_good(429, "slow down")
-    (True, True, False)
-    >>> for_good(403, "input flagged by moderation")
-    False
-    """
+    """Say whether every further call of the same model would fail in the same way."""
     if status is None:
         return bool(_NO_HOST.search(text))
     if status == 403 and _THIS_PROMPT.search(text):

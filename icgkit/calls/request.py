@@ -168,13 +168,7 @@ def sent_params(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def merged(*layers: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay parameters over each other; a value of "unset" (or None) takes one out.
-
-    Examples
-    --------
-    >>> merged({"temperature": 0, "max_tokens": 9}, {"temperature": "unset"})
-    {'max_tokens': 9}
-    """
+    """Lay parameters over each other; a value of "unset" (or None) takes one out."""
     whole: dict[str, Any] = {}
     for layer in layers:
         whole.update(layer)
@@ -246,15 +240,7 @@ def address(request: Request) -> Addressed:
 
 
 def request_key(request: Request) -> str:
-    """Return the content address of a request: 32 hex digits of SHA-256.
-
-    Examples
-    --------
-    >>> ask = [{"role": "user", "content": "Hello"}]
-    >>> warm = request_key(Request("gpt-4o", ask, {"temperature": 1}))
-    >>> warm == request_key(Request("gpt-4o", ask, {"temperature": 0}))
-    False
-    """
+    """Return the content address of a request: 32 hex digits of SHA-256."""
     return address(request).key
 
 

@@ -263,10 +263,7 @@ class LitellmLane:
 
 
 def sent_key(route: Route) -> str | None:
-    """Return the key to hand to litellm; None where it signs in by itself.
-
-    Without one litellm takes OPENAI_API_KEY for many a server, so it is given a word instead.
-    """
+    """Return the key to hand to litellm; None where it signs in by itself."""
     if keys.is_cloud(route.provider) or route.key_name == "ANTHROPIC_AUTH_TOKEN":
         own = route.key_name in ("AZURE_API_KEY", "AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK")
         return route.key if own or route.key_name not in keys.known_keys() else None
@@ -316,16 +313,7 @@ def failed(exc: Exception) -> Failed:
 
 
 def route_of(asked: Addressed) -> Route:
-    """Work out where a request would go and which key it would carry, without sending anything.
-
-    Keys are read from `.env` first, see `icgkit.calls.keys.load_env`.
-
-    Raises
-    ------
-    CallError
-        For a model that litellm does not know, a server without an address, an address or a
-        parameter that holds a secret, a key that no header can carry.
-    """
+    """Work out where a request would go and which key it would carry, without sending anything."""
     name, params = asked.request.model, asked.request.params
     keys.load_env(also=keys.named_variables(params))
     keys.refuse_secrets(name, params, asked.endpoint)
@@ -437,14 +425,7 @@ def _installed(package: str) -> bool:
 
 
 def open_lane(asked: Addressed, limits: Limits, *, need_key: bool = True) -> Lane:
-    """Choose the way to a model and check that it can be walked.
-
-    Raises
-    ------
-    CallError
-        For a model that litellm does not know, a missing address or key, a parameter that it
-        rejects, an image that it would leave out.
-    """
+    """Choose the way to a model and check that it can be walked."""
     request = asked.request
     params = sent_params(request.params)
     if provider_of(request.model) == "offline":
@@ -507,11 +488,7 @@ def _plain(litellm: Any, model: str, provider: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _drops_images(model: str, provider: str) -> bool:
-    """Say whether litellm would leave an image out: it is asked to build a request with one.
-
-    Its list of models with vision is no help: it lacks models that see (grok-4). What cannot be
-    built here (a provider with its own way) is given the benefit of the doubt.
-    """
+    """Say whether litellm would leave an image out: it is asked to build a request with one."""
     from litellm.types.utils import LlmProviders
     from litellm.utils import ProviderConfigManager
 
@@ -557,24 +534,7 @@ def _effective(litellm: Any, model: str, provider: str, params: dict[str, Any], 
 
 
 def check_models(calls: Iterable[Addressed], *, need_keys: bool = True) -> list[Route]:
-    """Open a lane for each model and set of parameters, so that mistakes show before any call.
-
-    Parameters
-    ----------
-    need_keys : bool
-        False for a dry run: a key that is not there is said in the route, and is no error. Else
-        what is unusual about an address or a key is said once, on standard error.
-
-    Returns
-    -------
-    list of Route
-        Where each model's calls go, offline models left out.
-
-    Raises
-    ------
-    CallError
-        Listing every model that cannot be called, with the reason.
-    """
+    """Open a lane for each model and set of parameters, so that mistakes show before any call."""
     seen: dict[tuple[str, str], Addressed] = {}
     for asked in calls:
         name = (asked.request.model, json.dumps(dict(asked.request.params), sort_keys=True, default=str))

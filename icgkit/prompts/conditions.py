@@ -47,11 +47,7 @@ _LOOPS, _SUMS = 3, 20
 
 
 class _Words(ImmutableSandboxedEnvironment):
-    """Where prompts are filled in: they may be somebody else's, so that neither time nor memory runs away.
-
-    There are values, `if`, `for` (three within each other at most), `set`, and a few filters; there
-    are no functions, methods (but those that read a mapping), macros or other files.
-    """
+    """Where prompts are filled in: they may be somebody else's, so that neither time nor memory runs away."""
 
     intercepted_binops = frozenset(["*", "**"])
 
@@ -121,10 +117,7 @@ class Condition:
 
     @property
     def sha256(self) -> str:
-        """Hash of the words and of what is shown, as recorded with every call (32 hex digits).
-
-        What a template says about itself (`label`, `order`, `judging` ...) is no part of it.
-        """
+        """Hash of the words and of what is shown, as recorded with every call (32 hex digits)."""
         words = json.dumps([self.system, self.body, list(self.inputs), self.image])
         return hashlib.sha256(words.encode()).hexdigest()[:32]
 
@@ -173,14 +166,7 @@ def bullet_list(items: Iterable[str]) -> str:
 
 
 def read_condition(path: Path) -> Condition:
-    """Read one template file.
-
-    Raises
-    ------
-    SchemaError
-        If front matter is missing, lacks a field or has a value that is not allowed, or if the
-        words are no Jinja2 template.
-    """
+    """Read one template file."""
     try:
         text = read_file(path, limit=1 << 20).decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as exc:
@@ -243,19 +229,7 @@ def read_condition(path: Path) -> Condition:
 
 
 def fill(words: str, values: Mapping[str, Any], what: str) -> str:
-    """Put values into the words of a prompt.
-
-    Raises
-    ------
-    SchemaError
-        If the words ask for a value that is not there, or for what a prompt may not do; `what` is
-        named.
-
-    Examples
-    --------
-    >>> fill("Look at {{ region }}.", {"region": "the sign"}, "mine.md")
-    'Look at the sign.'
-    """
+    """Put values into the words of a prompt."""
     try:
         return _template(words).render(values)
     except (

@@ -33,23 +33,7 @@ class Proposals(NamedTuple):
 
 
 def read_proposals(text: str | None) -> Proposals:
-    r"""Extract the constraints that a reply proposes.
-
-    Returns
-    -------
-    Proposals
-        `status` is `ok` with at least one item, `none` where a readable reply proposes nothing,
-        else `empty`, `truncated` or `unreadable`.
-
-    Examples
-    --------
-    >>> read_proposals('{"constraint_nodes": [{"region": "lid", "type": "x", "reason": "same"}]}').items
-    [{'region': 'lid', 'type': 'x', 'update': None, 'reason': 'same'}]
-    >>> read_proposals("| Region | Update |\n|---|---|\n| lid | new name |").form
-    'markdown'
-    >>> read_proposals("- The lid: reads NEW because it repeats the name.").items[0]["region"]
-    'The lid'
-    """
+    """Extract the constraints that a reply proposes."""
     from icgkit.prompts.replies import answer_of, values_in
 
     body, wrong = answer_of(text)
@@ -155,17 +139,7 @@ _MARK = re.compile(r"^(\s*)(?:[-*\u2022\u2013+]|\(?\d{1,3}[.)]|#{1,6}|\(?[a-z][.
 
 
 def split_items(body: str) -> list[str]:
-    r"""Cut free text into items: list entries with their sub-entries, else paragraphs.
-
-    Headings open no item of their own unless there is no list below them.
-
-    Examples
-    --------
-    >>> split_items("Two things:\n1. Lid\n   - new name\n2. Leaflet")
-    ['Lid\nnew name', 'Leaflet']
-    >>> split_items("First thought.\n\nSecond thought.")
-    ['First thought.', 'Second thought.']
-    """
+    """Cut free text into items: list entries with their sub-entries, else paragraphs."""
     items: list[list[str]] = []
     outer: int | None = None
     open_item = False

@@ -44,10 +44,7 @@ class Mark(Enum):
 
 
 class Reading(NamedTuple):
-    """What was read, and how it went.
-
-    `status` is `ok`, `empty`, `truncated`, `unreadable` or `conflict`; `value` is None unless it is `ok`.
-    """
+    """What was read, and how it went."""
 
     value: Any
     status: str
@@ -62,24 +59,12 @@ _UNSEEN = re.compile(
 
 
 def visible(text: str) -> str:
-    r"""Drop characters that nobody sees: zero-width ones, marks of direction, soft hyphens, tags.
-
-    Examples
-    --------
-    >>> visible("IN\u200bVALID")
-    'INVALID'
-    """
+    """Drop characters that nobody sees: zero-width ones, marks of direction, soft hyphens, tags."""
     return _UNSEEN.sub("", text)
 
 
 def plain(text: str) -> str:
-    """Return visible text with full-width and other compatibility forms as their plain ones.
-
-    Examples
-    --------
-    >>> plain("\uff36\uff21\uff2c\uff29\uff24\uff1a\uff12")
-    'VALID:2'
-    """
+    """Return visible text with full-width and other compatibility forms as their plain ones."""
     if text.isascii():
         return text
     # In pieces: putting a long run of combining marks in order takes quadratic time.
@@ -104,20 +89,7 @@ _CONTROL = re.compile(r"<\|(?:start|end|return|call|im_end|endoftext|end_of_solu
 
 
 def strip_thinking(text: str) -> str:
-    r"""Cut a reply's thoughts, however they are marked.
-
-    Blocks between tags (`<think>`, `<thought>`, `[THINK]`, the triangles of Kimi ...), all before a closing tag
-    that nothing opened, all after an opening one at the beginning of a line that nothing closes, and
-    every channel but the final one. Tags between quotation marks, and an opening one in the middle of
-    a line that nothing closes, are words like others.
-
-    Examples
-    --------
-    >>> strip_thinking("<think>hm {}</think> yes"), strip_thinking("a draft\n</think>\nyes")
-    (' yes', '\nyes')
-    >>> strip_thinking('It begins with "<think>". No.')
-    'It begins with "<think>". No.'
-    """
+    """Cut a reply's thoughts, however they are marked."""
     text = _final_channel(text)
     kept: list[str] = []
     begin, opened, kind = 0, -1, ""
@@ -167,19 +139,7 @@ def _final_channel(text: str) -> str:
 
 
 def answer_of(text: str | None) -> tuple[str, str]:
-    """Return what a reply says without thoughts and unseen characters, and what is wrong with it.
-
-    Returns
-    -------
-    tuple of str
-        The words, and "" or why there are none: `empty`, `truncated` (thoughts only), `unreadable`
-        (more than `MAX_CHARS`).
-
-    Examples
-    --------
-    >>> answer_of("<think>hm</think> yes "), answer_of("<think>hm")
-    (('yes', ''), ('', 'truncated'))
-    """
+    """Return what a reply says without thoughts and unseen characters, and what is wrong with it."""
     if not (text or "").strip():
         return "", "empty"
     body = visible(strip_thinking(text or "")).strip()
@@ -369,15 +329,7 @@ def attributed(body: str, start: int) -> bool:
 
 
 def first_json(text: str, at: int = 0, key: str | None = None) -> Any:
-    """Return the first whole JSON value of a prompt from a place on, with `key` if one is given; else None.
-
-    For prompts, which are ours; replies are for `read_json`.
-
-    Examples
-    --------
-    >>> first_json('Points: [1] {"a": 2}'), first_json('[1] {"a": 2}', 0, "a")
-    ([1], {'a': 2})
-    """
+    """Return the first whole JSON value of a prompt from a place on, with `key` if one is given; else None."""
     while start := _OPENING.search(text, at):
         try:
             value, at = _DECODER.raw_decode(text, start.start())
@@ -394,32 +346,7 @@ def first_json(text: str, at: int = 0, key: str | None = None) -> Any:
 def read_json(
     text: str | None, want: Literal["object", "list", "any"] = "any", keys: Sequence[str] = ()
 ) -> Reading:
-    r"""Find the JSON value in a reply.
-
-    Code fences, words around it, thoughts and an object wrapped in a list are seen through. NaN,
-    Infinity and integers of more than 18 digits become None; a key given twice with different values
-    becomes `Mark.CONFLICT`.
-
-    Parameters
-    ----------
-    text : str or None
-        The reply.
-    want : str
-        Only values of this kind count.
-    keys : sequence of str
-        The keys that matter. Of several objects those count that have one; the last is returned, with
-        `Mark.CONFLICT` for each of `keys` about which they disagree. Without keys, values that
-        differ make the whole reply a `conflict`.
-
-    Examples
-    --------
-    >>> read_json('Sure:\n```JSON\n{"a": NaN}\n``` done', "object")
-    Reading(value={'a': None}, status='ok')
-    >>> read_json('{"a": tru')
-    Reading(value=None, status='truncated')
-    >>> read_json('{"a": true} or rather {"a": false}').status
-    'conflict'
-    """
+    """Find the JSON value in a reply."""
     body, wrong = answer_of(text)
     if wrong:
         return Reading(None, wrong)
@@ -464,13 +391,7 @@ def _wanted(value: Any, want: str) -> Any:
 
 
 def as_bool(value: Any) -> bool | None:
-    """Return a boolean only for true, false and the words of `TRUE` and `FALSE`; else None.
-
-    Examples
-    --------
-    >>> [as_bool(v) for v in (True, "No", 1, "not true", None, "yes")]
-    [True, False, None, None, None, True]
-    """
+    """Return a boolean only for true, false and the words of `TRUE` and `FALSE`; else None."""
     if isinstance(value, bool):
         return value
     if isinstance(value, str) and len(value) <= 40:
@@ -483,13 +404,7 @@ _PLAIN_NUMBER = re.compile(r"[+-]?\d{1,18}(?:\.\d{0,18})?")
 
 
 def as_score(value: Any, low: float, high: float) -> float | None:
-    """Return a number within `low`..`high`; None for anything else, never a clipped value.
-
-    Examples
-    --------
-    >>> [as_score(v, 1, 5) for v in (4.5, "2", 10, True, "4 or 5", "2/5", float("nan"))]
-    [4.5, 2.0, None, None, None, None, None]
-    """
+    """Return a number within `low`..`high`; None for anything else, never a clipped value."""
     if isinstance(value, str):
         word = plain(value[:40]).strip()
         value = float(word) if len(value) <= 40 and _PLAIN_NUMBER.fullmatch(word) else None
@@ -506,18 +421,7 @@ _RANGE = r"\s{0,8}(?:or|and|to|-|\u2013|\u2014|~)\s{0,8}\d"
 
 
 def read_score(text: str | None, key: str, low: float, high: float) -> Reading:
-    """Read one score by its key, from JSON or from a line `key: number`.
-
-    `2/2` is 2 where `high` is 2; `2/5` is no score there, nor is `2 or 1`, `80%` or a score that the
-    reply quotes.
-
-    Examples
-    --------
-    >>> read_score('{"Final Score": "2"}', "final score", 1, 5)
-    Reading(value=2.0, status='ok')
-    >>> read_score("Final score\uff1a 10", "final score", 1, 5)
-    Reading(value=None, status='out_of_range')
-    """
+    """Read one score by its key, from JSON or from a line `key: number`."""
     parsed = read_json(text, "object", keys=[key])
     raw: Any = parsed.value.get(key) if isinstance(parsed.value, dict) else None
     if raw is None and parsed.status in ("ok", "unreadable"):
@@ -585,24 +489,7 @@ def _entries_of(value: Any, known: dict[str, str]) -> Iterator[tuple[str, Any]]:
 def read_verdicts(
     text: str | None, ids: Sequence[str], fields: Sequence[str], *, why: str = ""
 ) -> dict[str, dict[str, Any]]:
-    """Read one verdict for each id: the boolean `fields` and a `status`.
-
-    What else a verdict holds is left alone, but for the text under the key `why`, where that is given: the
-    judge's reason, kept as one line of at most 500 characters under the name `why`. It decides nothing.
-
-    Returns
-    -------
-    dict
-        One entry for every id of `ids`. `status` is `ok` (every field read), `incomplete` (no
-        verdict, or a field without one), `conflict` (two different verdicts),
-        `not_applicable`, or the status of the whole reply (`unreadable`, `truncated`, `empty`).
-        Unless it is `ok`, every field is None.
-
-    Examples
-    --------
-    >>> read_verdicts('[{"id": "n1", "met": true}]', ["n1", "n2"], ["met"])
-    {'n1': {'met': True, 'status': 'ok'}, 'n2': {'met': None, 'status': 'incomplete'}}
-    """
+    """Read one verdict for each id: the boolean `fields` and a `status`."""
     blank: dict[str, Any] = dict.fromkeys(fields)
     body, wrong = answer_of(text)
     values, wrong = values_in(body) if not wrong else ([], wrong)
@@ -684,21 +571,7 @@ def _labels(text: str) -> set[bool | None]:
 
 
 def read_labels(text: str | None, ids: Sequence[str]) -> dict[str, Reading]:
-    r"""Read VALID or INVALID for each id, from JSON or from lines that begin with the id.
-
-    Returns
-    -------
-    dict
-        id to Reading; the value is True for VALID, False for INVALID, None otherwise: status
-        `incomplete` without a label or with one that is hedged ("hardly valid"), `conflict` with both.
-
-    Examples
-    --------
-    >>> read_labels("- **n1**: VALID, it is there\n- n2 - INVALID", ["n1", "n2", "n3"])["n2"]
-    Reading(value=False, status='ok')
-    >>> read_labels("n1: VALID? No, not valid.", ["n1"])["n1"].value
-    False
-    """
+    """Read VALID or INVALID for each id, from JSON or from lines that begin with the id."""
     body, wrong = answer_of(text)
     if wrong:
         return {i: Reading(None, wrong) for i in ids}
