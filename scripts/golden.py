@@ -23,7 +23,8 @@ from typing import Any
 import polars as pl
 
 import icgkit as ig
-from icgkit.calls.cache import Cache, Record
+from icgkit.calls.cache import Cache
+from icgkit.calls.record import Record
 from icgkit.calls.request import Request, request_key
 from icgkit.cases.images import prepare
 from icgkit.files import project_root

@@ -217,9 +217,7 @@ def make(out: str | Path, *, n: int = 3, seed: int = 42) -> None:
             name = editor.partition("/")[2]
             write_scores(of_editor(judged, editor, instruction, seed=seed), out / instruction / name)
     _edits(scores, tasks).write_csv(out / "edits.csv")
-    from icgkit.calls.cache import pack
-
-    pack(cache)
+    cache.pack()
 
 
 def _edits(scores: list[pl.DataFrame], tasks: Sequence[Drawn]) -> pl.DataFrame:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-import sys
 import threading
 import time
 import warnings
@@ -17,16 +16,19 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from icgkit.calls.cache import Cache, Record, pending, relabel
+from icgkit.calls.cache import Cache, pending
 from icgkit.calls.ledger import Summary
-from icgkit.calls.limits import PATIENCE, Gate, Limits, Pace, limited_as, pause, wait_for
+from icgkit.calls.limits import PATIENCE, Concurrency, Limits, RateLimit, limited_as, pause, wait_for
 from icgkit.calls.prices import Price, check_prices, count, price_of, tokens_in
+from icgkit.calls.progress import Progress
+from icgkit.calls.record import Record, relabel
 from icgkit.calls.reply import PASSING, TOO_MANY, Failed, failed_inside, pack_raw, read_reply
-from icgkit.calls.request import REDO, Addressed, Request, address, provider_of, record_for
+from icgkit.calls.request import REDO, Addressed, Request, address, provider_of, purpose_of, record_for
 from icgkit.calls.transports import Lane, check_models, open_lane
 from icgkit.calls.worker import OfflineLane, Pool
 from icgkit.errors import CacheMiss, CallError
@@ -83,155 +85,13 @@ class Health:
                 self.closed = f"{self._bad} failures and no answer in {now - self._bad_since:,.0f} s: {why}"
 
 
-def _in_notebook() -> bool:
-    module = sys.modules.get("IPython")
-    shell = module.get_ipython() if module else None
-    return shell is not None and hasattr(shell, "kernel")
-
-
-class Progress:
-    """Shows done, cached, failed, refused, cost and time left; at most about 100 log lines."""
-
-    def __init__(self, summary: Summary, *, show: bool = True) -> None:
-        self.summary, self._show = summary, show
-        self._kind = "notebook" if _in_notebook() else "terminal" if sys.stderr.isatty() else "log"
-        self._done = 0
-        self._started = self._last = time.monotonic()
-        self._shown_at = 0
-        self._every = 0.2
-        self._bar: Any = None
-        self._waiting = 0.0
-        self._why = ""
-        self._failed = self._shown_failed = 0
-        self._said_wait = 0.0
-        self._said_stop = False
-
-    def __enter__(self) -> Progress:
-        if self._show and self._kind == "terminal":
-            from tqdm import tqdm
-
-            self._bar = tqdm(
-                total=self.summary.total or None, unit="call", smoothing=0.05, dynamic_ncols=True
-            )
-        elif self._show and self._kind == "notebook":
-            from IPython.display import display
-
-            self._bar = display(  # type: ignore[no-untyped-call]
-                {"text/plain": self.line()}, raw=True, display_id=True
-            )
-        return self
-
-    def add(self, record: Record) -> None:
-        """Count one finished call."""
-        self._done += 1
-        counts = self.summary.by_status
-        counts[record.status] = counts.get(record.status, 0) + 1
-        self.summary.reasons.add(record)
-        if not self._show:
-            return
-        now = time.monotonic()
-        step = max(1, (self.summary.total or 0) // 50)
-        due = now - self._last >= self._every
-        if self._kind == "log":
-            due = due and (self._done - self._shown_at >= step)
-        if due:
-            self._last = now
-            self._emit()
-            if self._kind != "terminal":
-                # Wait ever longer where the total is unknown or the run is long.
-                self._every = min(300.0, max(self._every * 1.1, 1.0))
-
-    def failed(self, why: Exception) -> None:
-        """Note a failed attempt; it may be made again."""
-        self._failed += 1
-        self._why = " ".join(str(why).split())[:60]
-
-    def tick(self, waiting: float, stopping: bool) -> None:
-        """Show what goes on while no call ends: seconds of a pause that the server wants, a stop."""
-        self._waiting = waiting
-        if stopping and not self._said_stop:
-            self._said_stop = True
-            n = self.summary.flying
-            if n:
-                self.say(f"stopping: waiting for {n:,d} calls in flight; press Ctrl-C again to give them up")
-        if not self._show:
-            return
-        now = time.monotonic()
-        if self._kind == "log":
-            waits = waiting >= 5 and now - self._said_wait >= min(waiting, 60)
-            fails = self._failed > self._shown_failed and now - max(self._last, self._said_wait) >= 10
-            if waits or fails:
-                self._said_wait, self._shown_failed = now, self._failed
-                print(self.line(), file=sys.stderr, flush=True)
-        elif now - self._last >= 1.0:
-            self._last = now
-            self._emit()
-
-    def say(self, text: str) -> None:
-        """Show one line beside the progress, whether progress is shown or not."""
-        if self._bar is not None and self._kind == "terminal":
-            self._bar.write(text, file=sys.stderr)
-        else:
-            print(text, file=sys.stderr, flush=True)
-
-    def _emit(self) -> None:
-        if self._kind == "terminal" and self._bar is not None:
-            self._bar.n = self._done
-            self._bar.set_postfix_str(self._counts(), refresh=True)
-        elif self._kind == "notebook" and self._bar is not None:
-            self._bar.update({"text/plain": self.line()}, raw=True)
-        else:
-            print(self.line(), file=sys.stderr, flush=True)
-        self._shown_at = self._done
-
-    def _counts(self) -> str:
-        s = self.summary
-        parts = [f"cached {s.cached}"]
-        parts += [f"{name} {s.by_status[k]}" for k, name in _WORDS.items() if s.by_status.get(k)]
-        parts.append(f"${s.cost:.2f}" + ("+?" if s.unpriced else ""))
-        if s.flying:
-            parts.append(f"{s.flying} in flight")
-        if self._failed:
-            parts.append(f"{self._failed} attempts failed, last: {self._why}")
-        if self._waiting >= 1:
-            parts.append(f"waiting {self._waiting:.0f} s")
-        return ", ".join(parts)
-
-    def line(self) -> str:
-        """Return the state as one line."""
-        s = self.summary
-        seconds = time.monotonic() - self._started
-        made = self._done - s.cached
-        left = ""
-        if s.total and made and self._done < s.total:
-            left = f", about {_clock((s.total - self._done) * seconds / made)} left"
-        of = f"{self._done}/{s.total}" if s.total else str(self._done)
-        return f"{of} done ({self._counts()}), {_clock(seconds)}{left}"
-
-    def __exit__(self, *exc: object) -> None:
-        self._waiting = 0.0
-        if self._show and (self._shown_at < self._done or self._done == 0):
-            self._emit()
-        if self._bar is not None and self._kind == "terminal":
-            self._bar.close()
-
-
-_WORDS = {"error": "failed", "refused": "refused", "truncated": "cut", "empty": "empty"}
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
-
-
 class _Provider:
     """What the models of one provider share: limits, and the work that waits for them."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self.pace = Pace(limits.rpm, limits.tpm)
-        self.gate = Gate(limits.concurrency)
+        self.rate = RateLimit(limits.rpm, limits.tpm)
+        self.gate = Concurrency(limits.concurrency)
         self.held_for = limits.backoff / 5
         self.follow: deque[Job] = deque()
         self.streams: deque[Iterator[Job]] = deque()
@@ -251,7 +111,7 @@ class _Provider:
     def too_many(self, sent_at: float, after: float | None) -> None:
         """Slow down after 429: fewer at a time, and a pause for all that grows while there is no answer."""
         if sent_at >= self.gate.halved_at and after is None:
-            self.pace.hold(self.held_for)
+            self.rate.hold(self.held_for)
             self.held_for = min(2 * self.held_for, self.limits.backoff * PATIENCE)
         self.gate.too_many(sent_at)
 
@@ -334,34 +194,31 @@ class _Run:
         status = self.cache.status(asked.key)
         if status is None or (status in self.redo and self.cache.mode == "record"):
             return None
-        record = self.cache.get(asked.key)
-        assert record is not None
-        if record.slot != asked.slot:
-            record = relabel(record, **_purpose(asked))
-            if self.cache.mode == "record" and not self.cache.has_slot(asked.slot):
-                self.cache.put(record)
+        return self.cache.get(asked.key)
+
+    def labelled(self, record: Record, asked: Addressed) -> Record:
+        """Return a record as the answer to what is asked, and keep it for that purpose as well."""
+        if record.slot == asked.slot:
+            return record
+        record = relabel(record, **purpose_of(asked.request))
+        if self.cache.mode == "record" and not self.cache.has_slot(asked.slot):
+            self.cache.put(record)
         return record
 
     async def one(self, index: int | None, job: Request | Addressed) -> None:
         asked = address(job) if isinstance(job, Request) else job
         request = asked.request
         record = self.served(asked)
-        if record is not None:
-            self.summary.cached += 1
-        elif self.cache.mode == "replay":
+        if record is None and self.cache.mode == "replay":
             raise miss(request, self.cache)
-        elif asked.key in self.flying:
-            record = await self.flying[asked.key]
-            if record is None:
-                return
-            if record.slot != asked.slot:
-                record = relabel(record, **_purpose(asked))
-                self.cache.put(record)
+        shared = record is not None or asked.key in self.flying
+        if record is None:
+            record = await (self.flying[asked.key] if shared else self.fly(asked))
+        if record is None:
+            return
+        if shared:
+            record = self.labelled(record, asked)
             self.summary.cached += 1
-        else:
-            record = await self.fly(asked)
-            if record is None:
-                return
         self.progress.add(record)
         self.on_record(index, record)
         if request.then is not None:
@@ -437,7 +294,7 @@ class _Run:
             if not again or n > most or wait > limits.longest_wait or self.over(target):
                 break
             if after is not None:
-                target.provider.pace.hold(after)
+                target.provider.rate.hold(after)
             await self.sleep(wait, target)
         if tried is None:
             return None
@@ -457,12 +314,9 @@ class _Run:
         held = await self.hold(asked, target, tokens)
         if held is None:
             return None
-
-        def over() -> bool:
-            return self.over(target)
-
-        while await provider.pace.wait(tokens, over) and await provider.gate.enter(over):
-            if not provider.pace.held:
+        over = partial(self.over, target)
+        while await provider.rate.wait(tokens, over) and await provider.gate.enter(over):
+            if not provider.rate.held:
                 return held
             provider.gate.leave()  # the server has asked for a pause while this one waited for a place
         self.settle(held, 0.0, "not sent", asked)
@@ -604,7 +458,7 @@ class _Run:
         """Show waits while nothing else happens; let go of everything when the user gives up."""
         while True:
             await asyncio.sleep(_TICK)
-            held = max((p.pace.held for p in self.providers.values()), default=0.0)
+            held = max((p.rate.held for p in self.providers.values()), default=0.0)
             self.progress.tick(held, self.stop.is_set())
             if getattr(self.stop, "now", False):
                 for task in self.tasks:
@@ -637,23 +491,6 @@ def _model(job: Job) -> str:
     return job[1].model if isinstance(job[1], Request) else job[1].request.model
 
 
-def _purpose(asked: Addressed) -> dict[str, Any]:
-    record = record_for(asked)
-    names = (
-        "kind",
-        "dataset",
-        "case_id",
-        "condition",
-        "stage",
-        "subject",
-        "label",
-        "subject_model",
-        "template_sha256",
-        "extra",
-    )
-    return {name: getattr(record, name) for name in names}
-
-
 def miss(request: Request, cache: Cache) -> CacheMiss:
     """Build the error for a call that replay mode needs and the cache lacks."""
     tags = request.tags
@@ -671,7 +508,7 @@ def run_calls(
     limits: Limits,
     progress: bool = True,
     redo: Iterable[str] = REDO,
-    on_record: OnRecord = lambda index, record: None,
+    on_record: OnRecord,
     total: int | None = None,
     stop: threading.Event | None = None,
 ) -> Summary:
@@ -806,7 +643,7 @@ def _terminable() -> Iterator[None]:
         yield
         return
 
-    def interrupt(number: int, frame: object) -> None:
+    def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGTERM, interrupt)

@@ -19,27 +19,49 @@ import stat
 import threading
 import time
 import uuid
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
+from icgkit.calls.record import Record
 from icgkit.errors import CacheError, SchemaError
-from icgkit.files import read_file
 from icgkit.untrusted import json_value
 
-if TYPE_CHECKING:
-    import polars as pl
-
 FILE = "spending.jsonl"
-_NO_LOCKS = frozenset(
-    getattr(errno, name) for name in ("ENOSYS", "ENOLCK", "EOPNOTSUPP", "ENOTSUP") if hasattr(errno, name)
-)
+_NO_LOCKS = {getattr(errno, name, None) for name in ("ENOSYS", "ENOLCK", "EOPNOTSUPP", "ENOTSUP", "EINVAL")}
 _VARIES = re.compile(r"\b(?=[\w-]*\d)[\w-]{6,}\b|\d+")
 _SLACK = 1e-9
 """Dollars by which sums of floats may differ."""
 _OPEN: set[str] = set()
 """Runs of this process that have not ended."""
+
+
+def lock(fd: int, *, wait: bool = False) -> bool:
+    """Lock an open file; the lock goes with the process, however it ends.
+
+    False where the system or the file system has no locks; BlockingIOError if another process holds it.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as exc:
+        if exc.errno not in _NO_LOCKS:
+            raise
+        return False
+    return True
+
+
+def unlock(fd: int) -> None:
+    """Give a lock back."""
+    import fcntl
+
+    fcntl.flock(fd, fcntl.LOCK_UN)
 
 
 @dataclass
@@ -63,28 +85,19 @@ class _Held:
     at: float
 
 
-@dataclass
 class Ledger:
-    """The spending of one cache folder."""
+    """The spending of one cache folder; the file is made with the first line."""
 
-    folder: Path
-    spent: Spent = field(default_factory=Spent, init=False)
-    """Everything that is settled, by all processes, as far as it was read."""
-    ratios: dict[str, float] = field(default_factory=dict, init=False)
-    """Largest ratio of reported to estimated input tokens, by model."""
-    _held: dict[str, _Held] = field(default_factory=dict, init=False, repr=False)
-    _runs: dict[str, dict[str, Any]] = field(default_factory=dict, init=False, repr=False)
-    _read_to: int = field(default=0, init=False, repr=False)
-    _fd: int | None = field(default=None, init=False, repr=False)
-    _run: str = field(default_factory=lambda: uuid.uuid4().hex[:8], init=False, repr=False)
-    _number: int = field(default=0, init=False, repr=False)
-    _users: int = field(default=0, init=False, repr=False)
-    _turn: threading.RLock = field(default_factory=threading.RLock, init=False, repr=False, compare=False)
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return Path(self.folder) / FILE
+    def __init__(self, folder: Path) -> None:
+        self.path = Path(folder) / FILE
+        self.spent = Spent()  # everything that is settled, by all processes, as far as it was read
+        self.ratios: dict[str, float] = {}  # largest of reported to estimated input tokens, by model
+        self._held: dict[str, _Held] = {}
+        self._runs: dict[str, dict[str, Any]] = {}
+        self._read_to = self._number = self._users = 0
+        self._fd: int | None = None
+        self._run = uuid.uuid4().hex[:8]
+        self._turn = threading.RLock()
 
     @property
     def held(self) -> float:
@@ -93,22 +106,25 @@ class Ledger:
 
     def refresh(self) -> None:
         """Take in what other processes have booked."""
-        if self._fd is None and not self.path.is_file():
-            return
-        with self._locked(write=False):
-            pass
+        if self._fd is not None or self.path.is_file():
+            with self._locked(os.O_RDONLY):
+                pass
 
     def begin(self, recorded: float) -> list[str]:
-        """Open the ledger for a run and return the other runs that are alive on this cache."""
+        """Open the ledger for a run; return the other runs that are alive on this cache.
+
+        `recorded` is what the cache's records say they cost, in US dollars; what the ledger lacks of it (a
+        cache older than its ledger, or merged from others) is booked now.
+        """
         line: dict[str, Any] = {"run": self._run, "pid": os.getpid(), "host": socket.gethostname()}
         with self._locked():
             _OPEN.add(self._run)
             self._users += 1
-            others = [_who(run) for name, run in self._runs.items() if name not in _OPEN and _alive(run)]
+            others = [run for name, run in self._runs.items() if name not in _OPEN and _alive(run)]
             self._append({**line, "at": round(time.time(), 3)})
             if (lacking := recorded - self.spent.cost) > 1e-6:
                 self._append({"carried": lacking})
-        return others
+        return [f"process {run.get('pid')} on {run.get('host')}" for run in others]
 
     def end(self) -> None:
         """Say that the run has ended."""
@@ -123,7 +139,11 @@ class Ledger:
             self._fd = None
 
     def hold(self, amount: float, *, budget: float | None = None, **what: Any) -> str | None:
-        """Hold what an attempt can cost at most, before it is sent."""
+        """Hold the US dollars that an attempt can cost at most, before it is sent; `what` is written with it.
+
+        Returns the name of the attempt for `settle`, None if everything booked here and this are more than
+        the budget.
+        """
         with self._locked():
             if budget is not None and self.spent.cost + self.held + amount > budget + _SLACK:
                 return None
@@ -133,7 +153,10 @@ class Ledger:
         return name
 
     def settle(self, name: str, cost: float | None, by: str, **what: Any) -> None:
-        """Book what an attempt has cost."""
+        """Book the US dollars that an attempt has cost, None without a known price.
+
+        `by` says where the cost is from: "usage", "estimate", "not billed" or "not sent".
+        """
         with self._locked():
             self._append({"settle": name, "cost": None if cost is None else max(0.0, cost), "by": by, **what})
 
@@ -145,51 +168,54 @@ class Ledger:
             for h in self._held.values()
         )
 
-    def frame(self) -> pl.DataFrame:
-        """Return the attempts, one row each: name, time, model, key, held, cost, by, status."""
-        import polars as pl
-
-        rows: dict[str, dict[str, Any]] = {}
-        text = read_file(self.path, error=CacheError) if self.path.is_file() else b""
-        for line in text.split(b"\n"):
-            data = _read(line)
-            if "hold" in data:
-                name = str(data["hold"])
-                rows[name] = {**data, "attempt": name, "held": data.get("amount")}
-            elif "settle" in data:
-                name = str(data["settle"])
-                rows.setdefault(name, {}).update(data | {"attempt": name})
-        kinds = {"attempt": pl.String, "at": pl.Float64, "model": pl.String, "key": pl.String}
-        kinds |= {"held": pl.Float64, "cost": pl.Float64, "by": pl.String, "status": pl.String}
-        as_kind = {pl.String: lambda v: v if isinstance(v, str) else None, pl.Float64: _number}
-        columns = {
-            name: [as_kind[kind](row.get(name)) for row in rows.values()] for name, kind in kinds.items()
-        }
-        return pl.DataFrame(columns, schema=kinds)
-
     # -- the file --------------------------------------------------------------------------
 
-    def _locked(self, write: bool = True) -> _Lock:
-        if self._fd is None:
-            if write:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND if write else os.O_RDONLY
-            flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    @contextmanager
+    def _locked(self, flags: int = os.O_RDWR | os.O_CREAT | os.O_APPEND) -> Iterator[None]:
+        """Hold the file's lock, with the sums up to date; a file opened for writing stays open."""
+        with self._turn:
+            kept = self._fd
+            fd = self._open(flags) if kept is None else kept
+            if kept is None and flags != os.O_RDONLY:
+                self._fd = kept = fd
             try:
-                fd = os.open(self.path, flags, 0o644)
-                if not stat.S_ISREG(os.fstat(fd).st_mode):
+                locked = self._wait(fd)
+                try:
+                    self._take_in(fd)
+                    yield
+                finally:
+                    if locked:
+                        unlock(fd)
+            finally:
+                if kept is None:
                     os.close(fd)
-                    raise OSError(errno.EINVAL, "no regular file")
-            except OSError as exc:
-                raise CacheError(
-                    f"{self.path.name!r}, where what calls cost is booked, cannot be used: {exc.strerror}",
-                    got=str(self.path),
-                    allowed="a file that can be written to, no link",
-                ) from None
-            if not write:
-                return _Lock(self, fd, True)
-            self._fd = fd
-        return _Lock(self, self._fd, False)
+
+    def _open(self, flags: int) -> int:
+        if flags != os.O_RDONLY:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            fd = os.open(
+                self.path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o644
+            )
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                os.close(fd)
+                raise OSError(errno.EINVAL, "no regular file")
+        except OSError as exc:
+            raise CacheError(
+                f"{self.path.name!r}, where what calls cost is booked, cannot be used: {exc.strerror}",
+                got=str(self.path),
+                allowed="a file that can be written to, no link",
+            ) from None
+        return fd
+
+    def _wait(self, fd: int) -> bool:
+        try:
+            return lock(fd, wait=True)
+        except OSError as exc:
+            raise CacheError(
+                f"what calls cost cannot be booked: {exc}",
+                remedy="choose a cache on a file system with locks: --cache /tmp/NAME",
+            ) from None
 
     def _take_in(self, fd: int) -> None:
         """Read what was appended since the last look; call it under the lock."""
@@ -242,46 +268,6 @@ class Ledger:
             self.ratios[model] = max(self.ratios.get(model, 0.0), sent / guess)
 
 
-class _Lock:
-    """Holds the file's lock and brings the sums up to date."""
-
-    def __init__(self, ledger: Ledger, fd: int, close: bool) -> None:
-        self._ledger, self._fd, self._close = ledger, fd, close
-
-    def __enter__(self) -> None:
-        self._ledger._turn.acquire()
-        try:
-            _flock(self._fd, True)
-            self._ledger._take_in(self._fd)
-        except BaseException:
-            self._ledger._turn.release()
-            raise
-
-    def __exit__(self, *exc: object) -> None:
-        try:
-            _flock(self._fd, False)
-            if self._close:
-                os.close(self._fd)
-        finally:
-            self._ledger._turn.release()
-
-
-def _flock(fd: int, on: bool) -> None:
-    try:
-        import fcntl
-    except ImportError:  # not on this system: one process at a time then
-        return
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX if on else fcntl.LOCK_UN)
-    except OSError as exc:
-        if exc.errno in _NO_LOCKS:  # then as with one process
-            return
-        raise CacheError(
-            f"what calls cost cannot be booked: {exc}",
-            remedy="choose a cache on a file system with locks: --cache /tmp/NAME",
-        ) from None
-
-
 def _read(line: bytes) -> dict[str, Any]:
     try:
         data = json_value(line, "line", lenient=True)
@@ -297,10 +283,6 @@ def _number(value: Any) -> float | None:
     return float(value)
 
 
-def _who(run: dict[str, Any]) -> str:
-    return f"process {run.get('pid')} on {run.get('host')}"
-
-
 def _alive(run: dict[str, Any] | None) -> bool:
     """Say whether a run goes on: its process is there, or it is on another machine and began today."""
     if run is None:
@@ -312,24 +294,12 @@ def _alive(run: dict[str, Any] | None) -> bool:
         return run.get("run") in _OPEN
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
+    except OSError as exc:
+        return not isinstance(exc, ProcessLookupError)
     return True
 
 
-class _Answered(Protocol):
-    """What is counted of a record, see `icgkit.calls.cache.Record`."""
-
-    @property
-    def model(self) -> str: ...
-    @property
-    def status(self) -> str: ...
-    @property
-    def case_id(self) -> str: ...
-    @property
-    def why(self) -> str: ...
+# -- the account of one run ----------------------------------------------------------------
 
 
 @dataclass
@@ -338,7 +308,7 @@ class Reasons:
 
     seen: dict[tuple[str, str], tuple[int, str, str]] = field(default_factory=dict)
 
-    def add(self, record: _Answered) -> None:
+    def add(self, record: Record) -> None:
         """Count a record that is not `ok`."""
         if record.status != "ok":
             self.count(record.model, record.why, record.case_id)
@@ -351,19 +321,16 @@ class Reasons:
 
     def merge(self, others: Iterable[Reasons]) -> Reasons:
         """Return the sum with others."""
-        whole = Reasons(dict(self.seen))
+        total = Reasons(dict(self.seen))
         for other in others:
             for (who, _), (n, text, case) in other.seen.items():
-                whole.count(who, text, case, n)
-        return whole
+                total.count(who, text, case, n)
+        return total
 
     def union(self, other: Reasons) -> Reasons:
         """Return what either counts; what both count is the same calls seen twice."""
-        whole = Reasons(dict(self.seen))
-        for key, entry in other.seen.items():
-            if entry[0] > whole.seen.get(key, (0, "", ""))[0]:
-                whole.seen[key] = entry
-        return whole
+        most = {k: e for k, e in other.seen.items() if e[0] > self.seen.get(k, (0, "", ""))[0]}
+        return Reasons(self.seen | most)
 
     def lines(self, most: int = 3) -> list[str]:
         """Return the commonest reasons as lines: count, model, reason, one case."""
@@ -383,8 +350,9 @@ class Summary:
     """What a run did. `stopped` is None, "budget" or "interrupt".
 
     `cost` is in US dollars and counts every attempt of this run, `estimated` the part of it that no
-    provider's count stands behind; `closed` says by model why no more of its calls were made;
-    `pending` counts calls that were left to a batch that the provider still has.
+    provider's count stands behind; `flying` counts calls in flight, after a run those whose answers were
+    given up; `pending` those left to a batch that the provider still has; `closed` says by model why no
+    more of its calls were made.
     """
 
     total: int = 0
@@ -398,7 +366,6 @@ class Summary:
     seconds: float = 0.0
     attempts: int = 0
     flying: int = 0
-    """Calls in flight; after a run, those whose answers were given up."""
     pending: int = 0
     closed: dict[str, str] = field(default_factory=dict)
     reasons: Reasons = field(default_factory=Reasons)
@@ -426,24 +393,14 @@ class Summary:
         return lines
 
 
+_SUMS = ("total", "cached", "called", "cost", "estimated", "unpriced", "seconds", "attempts", "pending")
+
+
 def together(summaries: Sequence[Summary]) -> Summary:
     """Return the sum of several runs."""
-    whole = Summary()
+    whole = Summary(**{name: sum(getattr(s, name) for s in summaries) for name in _SUMS})
+    whole.by_status = dict(sum((Counter(s.by_status) for s in summaries), Counter[str]()))
     for s in summaries:
-        for name in (
-            "total",
-            "cached",
-            "called",
-            "cost",
-            "estimated",
-            "unpriced",
-            "seconds",
-            "attempts",
-            "pending",
-        ):
-            setattr(whole, name, getattr(whole, name) + getattr(s, name))
-        for status, n in s.by_status.items():
-            whole.by_status[status] = whole.by_status.get(status, 0) + n
         whole.closed |= s.closed
         whole.stopped = s.stopped or whole.stopped
     whole.reasons = Reasons().merge(s.reasons for s in summaries)

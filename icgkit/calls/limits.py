@@ -117,7 +117,7 @@ def limited_as(model: str) -> str:
         return "openai"
 
 
-class Gate:
+class Concurrency:
     """How many calls of a provider are in flight: fewer after 429, slowly more after answers."""
 
     def __init__(self, most: int) -> None:
@@ -162,7 +162,7 @@ async def wait_for(event: asyncio.Event, seconds: float) -> None:
         return
 
 
-class Pace:
+class RateLimit:
     """Spaces calls so that requests and tokens a minute stay below their limits."""
 
     def __init__(self, rpm: float | None, tpm: float | None) -> None:

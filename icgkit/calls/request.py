@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
-from icgkit.calls.cache import Record, canonical
 from icgkit.calls.keys import address_names, load_litellm, mask_keys
+from icgkit.calls.record import SLOT, Record
 from icgkit.cases.images import DataURL, data_url
 from icgkit.errors import CallError
 
@@ -28,9 +28,10 @@ REDO = frozenset({"error", "empty"})
 """Statuses that the next run tries again."""
 UNSET = "unset"
 """Value of a parameter that takes it out again: TOML has no null."""
-_TAGS = (
-    "kind", "dataset", "case_id", "condition", "stage", "subject", "subject_model", "template_sha256", "label",
-)  # fmt: skip
+_TAGS = {"kind": "elicit", "dataset": "", "case_id": "", "condition": ""} | dict.fromkeys(
+    ("stage", "subject", "subject_model", "template_sha256", "label")
+)
+"""Tags that are fields of a record, and what they are where they are not given."""
 PIXEL = (
     "data:image/png;base64,"
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
@@ -119,17 +120,8 @@ class Addressed:
     @property
     def slot(self) -> tuple[str | None, ...]:
         """The record's `slot`, before there is a record."""
-        tag = self.request.tags.get
-        return (
-            self.key,
-            tag("kind", "elicit"),
-            tag("dataset", ""),
-            tag("case_id", ""),
-            tag("condition", ""),
-            tag("stage"),
-            tag("subject"),
-            tag("label"),
-        )
+        tags = self.request.tags
+        return (self.key, *(tags.get(name, _TAGS[name]) for name in SLOT[1:]))
 
 
 def provider_of(model: str) -> str:
@@ -175,13 +167,17 @@ def merged(*layers: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in whole.items() if v is not None and v != UNSET}
 
 
+def _canonical(parts: Any) -> str:
+    return json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=str)
+
+
 class Params(dict[str, Any]):
     """Parameters that are used for many requests: what enters a key is worked out once."""
 
     @cached_property
     def canonical(self) -> str:
         """The parameters that matter for the answer, as canonical JSON."""
-        return canonical(sent_params(self))
+        return _canonical(sent_params(self))
 
 
 def image_sha(url: str) -> str:
@@ -232,7 +228,7 @@ def address(request: Request) -> Addressed:
     """Compute the key of a request and what else is hashed."""
     prompt = request.prompt or Prompt.of(request.messages)
     params = request.params
-    sent = params.canonical if isinstance(params, Params) else canonical(sent_params(params))
+    sent = params.canonical if isinstance(params, Params) else _canonical(sent_params(params))
     endpoint = endpoint_of(request.model, params)
     model, base = json.dumps(request.model), json.dumps(endpoint)
     words = f'["icgkit-1",{model},"{prompt.sha256}",{sent},{base},{request.sample}]'
@@ -244,32 +240,28 @@ def request_key(request: Request) -> str:
     return address(request).key
 
 
+def purpose_of(request: Request) -> dict[str, Any]:
+    """Return the fields of a record that say what the call is for."""
+    tags = request.tags
+    extra = {name: value for name, value in tags.items() if name not in _TAGS}
+    told = json.dumps(extra, sort_keys=True, default=str) if extra else None
+    return {name: tags.get(name, default) for name, default in _TAGS.items()} | {"extra": told}
+
+
 def record_for(asked: Addressed, **answer: Any) -> Record:
     """Build the record of a call from its request and the fields of the answer."""
     request = asked.request
-    tags = dict(request.tags)
-    extra = {k: v for k, v in tags.items() if k not in _TAGS}
     if "params" not in answer:
         answer["params"] = json.dumps(sent_params(request.params), sort_keys=True, default=str)
-    answer = without_keys(answer)
     return Record(
         key=asked.key,
-        kind=tags.get("kind", "elicit"),
-        dataset=tags.get("dataset", ""),
-        case_id=tags.get("case_id", ""),
-        condition=tags.get("condition", ""),
         model=request.model,
         sample=request.sample,
-        stage=tags.get("stage"),
-        subject=tags.get("subject"),
-        label=tags.get("label"),
-        subject_model=tags.get("subject_model"),
-        template_sha256=tags.get("template_sha256"),
         prompt_sha256=asked.prompt.sha256,
         image_sha256=image_sha(asked.images[0]) if asked.images else None,
         endpoint=mask_keys(asked.endpoint) if asked.endpoint else None,
-        extra=json.dumps(extra, sort_keys=True, default=str) if extra else None,
-        **answer,
+        **purpose_of(request),
+        **without_keys(answer),
     )
 
 

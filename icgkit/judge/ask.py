@@ -14,10 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from icgkit.calls.cache import Cache, Record
+from icgkit.calls.cache import Cache
 from icgkit.calls.engine import call_many
 from icgkit.calls.limits import Limits
 from icgkit.calls.models import Model
+from icgkit.calls.record import Record
 from icgkit.calls.request import Request, merged
 from icgkit.prompts.replies import strip_thinking
 

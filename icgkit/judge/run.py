@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from icgkit.calls.cache import Cache, Record
+from icgkit.calls.cache import Cache
 from icgkit.calls.limits import Limits
 from icgkit.calls.models import different_names
+from icgkit.calls.record import Record
 from icgkit.calls.request import Request
 from icgkit.cases.dataset import Dataset
 from icgkit.errors import UnknownName

@@ -18,11 +18,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from icgkit.calls.cache import BATCHES, Cache, Record, submission, submissions
+from icgkit.calls.cache import BATCHES, Cache, submission, submissions
 from icgkit.calls.keys import load_litellm, mask
 from icgkit.calls.ledger import Ledger, Reasons
 from icgkit.calls.limits import Limits
 from icgkit.calls.prices import batch_price_of, check_prices, price_of, tokens_in
+from icgkit.calls.record import Record
 from icgkit.calls.reply import filtered, pack_raw, read_reply
 from icgkit.calls.request import Addressed, Request, address, endpoint_of, record_for, without_keys
 from icgkit.calls.transports import StraightLane, check_models, open_lane

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from icgkit.calls.cache import Record
+from icgkit.calls.record import Record
 from icgkit.calls.request import Request
 from icgkit.cases.case import Case
 from icgkit.errors import UnknownName

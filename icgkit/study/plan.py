@@ -8,9 +8,10 @@ from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from icgkit.calls.cache import Cache, Record
+from icgkit.calls.cache import Cache
 from icgkit.calls.limits import Limits
 from icgkit.calls.models import PAPER, Model, different_names
+from icgkit.calls.record import Record
 from icgkit.calls.recorded import by_label
 from icgkit.calls.request import REDO, Addressed, Prompt, Request, address, merged, provider_of
 from icgkit.cases.case import Case

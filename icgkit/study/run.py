@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from icgkit.calls.cache import Cache, Record
+from icgkit.calls.cache import Cache
 from icgkit.calls.engine import WOUND_UP
 from icgkit.calls.ledger import Summary, together
 from icgkit.calls.prices import most_output
+from icgkit.calls.record import Record
 from icgkit.calls.request import PICTURE, Addressed, Request, address
 from icgkit.cases.case import Case
 from icgkit.cases.dataset import Dataset, load_dataset

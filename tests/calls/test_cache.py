@@ -18,7 +18,8 @@ import polars as pl
 import pytest
 
 from icgkit.calls import cache as cache_module
-from icgkit.calls.cache import Cache, Record, merge
+from icgkit.calls.cache import Cache, merge
+from icgkit.calls.record import Record
 from icgkit.errors import CacheError, SchemaError
 
 WEIRD = "line\u2028sep\u0085arated \U0001f600 \x00 \r\n end"
@@ -156,7 +157,7 @@ def test_sixteen_processes_lose_no_record(tmp_path) -> None:
 
 def test_packing_leaves_the_file_of_a_live_writer(tmp_path) -> None:
     code = (
-        "import sys; from icgkit.calls.cache import Cache, Record\n"
+        "import sys; from icgkit.calls.cache import Cache; from icgkit.calls.record import Record\n"
         "c = Cache(sys.argv[1]); c.put(Record('live', 'elicit', 'd', 'c', 'x', 'm', text='1'))\n"
         "print('ready', flush=True); sys.stdin.readline()\n"
         "c.put(Record('late', 'elicit', 'd', 'c', 'x', 'm', text='2'))\n"
@@ -311,7 +312,7 @@ def test_threads_that_share_a_cache_get_their_own_answers(tmp_path) -> None:
     # were the lock gone, the key would still be looked at
     cache.put(record(1, key="a", text="1"))
     cache.put(record(1, key="b", text="2"))
-    cache._lines["a"] = cache._lines["b"]
+    cache._index["a"] = cache._index["b"]
     assert cache.get("a").text == "1"
 
 
@@ -393,7 +394,7 @@ def test_without_locks_records_are_kept_and_nothing_is_packed(tmp_path, monkeypa
 def test_a_file_that_is_just_being_opened_is_not_packed(tmp_path, monkeypatch) -> None:
     first, second = Cache(tmp_path / "x"), Cache(tmp_path / "x")
     second.put(record(1))
-    real = cache_module.hold
+    real = cache_module.lock
     packed = []
 
     def slow(fd: int) -> bool:
@@ -402,7 +403,7 @@ def test_a_file_that_is_just_being_opened_is_not_packed(tmp_path, monkeypatch) -
             second.pack()  # between making and locking the first one's file
         return real(fd)
 
-    monkeypatch.setattr(cache_module, "hold", slow)
+    monkeypatch.setattr(cache_module, "lock", slow)
     for number in range(2, 50):
         first.put(record(number))
     assert packed

@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 from fault_server import State, serve
 
-from icgkit.calls.cache import Cache, Record
+from icgkit.calls.cache import Cache
 from icgkit.calls.engine import complete, complete_many
 from icgkit.calls.limits import Limits, pause, retry_after
+from icgkit.calls.record import Record
 from icgkit.calls.reply import unpack_raw
 from icgkit.calls.request import Request, request_key
 from icgkit.errors import CacheMiss, CallError

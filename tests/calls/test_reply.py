@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from icgkit.calls.cache import Cache, Record
+from icgkit.calls.cache import Cache
 from icgkit.calls.engine import complete
 from icgkit.calls.limits import Limits
+from icgkit.calls.record import Record
 from icgkit.calls.reply import read_reply, text_of
 from icgkit.calls.request import Request
 from icgkit.errors import CallError

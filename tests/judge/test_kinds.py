@@ -119,7 +119,7 @@ def test_a_guess_in_conflict_is_asked_for_once_more() -> None:
         lambda text, ids: {"guess": read_guess(text)},
         {},
     )
-    from icgkit.calls.cache import Record
+    from icgkit.calls.record import Record
 
     record = Record("k", "judge", "d", "c", "", "j", text=twice)
     (again,) = question.request().then(record)  # type: ignore[misc]

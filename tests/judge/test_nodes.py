@@ -14,7 +14,8 @@ import polars as pl
 import pytest
 
 import icgkit as ig
-from icgkit.calls.cache import Cache, Record
+from icgkit.calls.cache import Cache
+from icgkit.calls.record import Record
 from icgkit.calls.request import Request
 from icgkit.cases.dataset import Dataset
 from icgkit.errors import UnknownName

@@ -18,8 +18,9 @@ from small_data import write_small
 
 import icgkit
 from icgkit.calls import keys
-from icgkit.calls.cache import Cache, Record
+from icgkit.calls.cache import Cache
 from icgkit.calls.keys import load_litellm  # noqa: F401 - the import is slow; here it is paid once
+from icgkit.calls.record import Record
 from icgkit.calls.recorded import load_responses, read_run
 from icgkit.cases.dataset import load_dataset
 from icgkit.errors import IcgError, SchemaError, UnknownName
