@@ -10,16 +10,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import yaml
 from jinja2 import StrictUndefined, Template, TemplateError, nodes
 from jinja2.exceptions import SecurityError
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from pydantic import StrictBool, StrictInt, ValidationError
+from pydantic.dataclasses import dataclass
 
 from icgkit.cases.case import Case, Constraint
 from icgkit.cases.images import MAX_SIDE, prepare
@@ -27,23 +29,36 @@ from icgkit.errors import SchemaError, UnknownName
 from icgkit.files import read_file
 from icgkit.taxonomy import CATEGORIES, SUBTYPES
 
-FAMILIES = ("core", "oracle", "decomposition", "format", "assisted", "planning", "two_stage", "stage")
-OUTPUTS = ("text", "json", "markdown")
 SYSTEM = ("system", "user")
-NEEDS: dict[str, Callable[[Case], bool]] = {
-    "nodes": lambda case: bool(case.constraint_nodes),
-    "inter": lambda case: bool(case.inter_constraints),
-    "region_clean": lambda case: (
-        bool(case.constraint_nodes) and all(n.region_clean for n in case.constraint_nodes)
-    ),
-    "reason_anon": lambda case: (
-        bool(case.constraint_nodes) and all(n.reason_anon for n in case.constraint_nodes)
-    ),
-}
+Message = dict[str, Any]
+Family = Literal["core", "oracle", "decomposition", "format", "assisted", "planning", "two_stage", "stage"]
+FAMILIES: tuple[str, ...] = get_args(Family)
+Need = Literal["nodes", "inter", "region_clean", "reason_anon"]
 _HERE = Path(__file__).parents[1] / "templates"
-_REQUIRED = ("label", "short", "order", "family", "inputs", "output")
 _FILTERS = "capitalize count d default e escape first indent join last length list lower sort title tojson trim unique upper"
 _LOOPS, _SUMS = 3, 20
+_WRONG = (
+    TemplateError,
+    ArithmeticError,
+    TypeError,
+    ValueError,
+    LookupError,
+    AttributeError,
+    RecursionError,
+    MemoryError,
+)
+"""What filling in a stranger's prompt may raise."""
+
+
+def has(case: Case, need: Need) -> bool:
+    """Say whether a case has an annotation on each of its nodes."""
+    if need == "inter":
+        return bool(case.inter_constraints)
+    found = case.constraint_nodes
+    return bool(found) and (need == "nodes" or all(getattr(node, need) for node in found))
+
+
+_ELSEWHERE = (nodes.Macro, nodes.CallBlock, nodes.Include, nodes.FromImport, nodes.Import, nodes.Extends)
 
 
 class _Words(ImmutableSandboxedEnvironment):
@@ -68,12 +83,7 @@ class _Words(ImmutableSandboxedEnvironment):
     def checked(self, words: str) -> Template:
         """Compile a prompt after a look at what it is made of."""
         tree = self.parse(words)
-        if next(
-            tree.find_all(
-                (nodes.Macro, nodes.CallBlock, nodes.Include, nodes.FromImport, nodes.Import, nodes.Extends)
-            ),
-            None,
-        ):
+        if any(tree.find_all(_ELSEWHERE)):
             raise SecurityError("a prompt has no macros and names no other file")
         if _nested(tree) > _LOOPS:
             raise SecurityError(f"more than {_LOOPS} loops within each other")
@@ -89,31 +99,29 @@ def _nested(node: nodes.Node) -> int:
 
 _ENV = _Words()
 
-Message = dict[str, Any]
-
 
 @dataclass(frozen=True)
 class Condition:
     """What a model is told: one template file.
 
-    `inputs` are the fields shown (see `FIELDS`; others come from earlier stages), `needs` the
-    annotations without which a case cannot be asked under this condition.
+    `inputs` are the fields shown (see `FIELDS`; others come from earlier stages), `needs` the annotations
+    without which a case cannot be asked under this condition, `judging` what a judge's template judges,
+    where, and what it answers (see `icgkit.judge.kinds`).
     """
 
     id: str
     label: str
     short: str
-    order: int
-    family: str
-    stage: str
+    order: StrictInt
+    family: Family
     inputs: tuple[str, ...]
-    output: str
-    system: str
+    output: Literal["text", "json", "markdown"]
     body: str
-    needs: tuple[str, ...] = ()
-    image: bool = True
-    judging: Mapping[str, Any] = field(default_factory=dict, compare=False)
-    """Of a judge's template: what is judged, where, and what is answered; see `icgkit.judge.kinds`."""
+    system: str = ""
+    stage: Literal["single", "multi"] = "single"
+    needs: tuple[Need, ...] = ()
+    image: StrictBool = True
+    judging: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def sha256(self) -> str:
@@ -123,22 +131,7 @@ class Condition:
 
     def applies(self, case: Case) -> bool:
         """Say whether the case has the annotations that this condition shows."""
-        return all(NEEDS[need](case) for need in self.needs)
-
-
-def _types(case: Case) -> list[str]:
-    return [f"{n.category.label}: {n.kind.label}" for n in case.constraint_nodes]
-
-
-def _families(case: Case) -> list[str]:
-    return [c.plain for c in CATEGORIES.values()]
-
-
-def _taxonomy(case: Case) -> list[dict[str, Any]]:
-    return [
-        {"label": c.label, "subtypes": [s for s in SUBTYPES.values() if s.category == c.id]}
-        for c in CATEGORIES.values()
-    ]
+        return all(has(case, need) for need in self.needs)
 
 
 def describe_node(node: Constraint) -> str:
@@ -148,13 +141,16 @@ def describe_node(node: Constraint) -> str:
 
 FIELDS: dict[str, Callable[[Case], Any]] = {
     "instruction": lambda case: case.instruction,
-    "families": _families,
-    "taxonomy": _taxonomy,
+    "families": lambda _: [c.plain for c in CATEGORIES.values()],
+    "taxonomy": lambda _: [
+        {"label": c.label, "subtypes": [s for s in SUBTYPES.values() if s.category == c.id]}
+        for c in CATEGORIES.values()
+    ],
     "graph_json": lambda case: case.oracle_json(),
     "graph_json_no_inter": lambda case: case.oracle_json(inter=False),
     "regions": lambda case: [n.region_clean for n in case.constraint_nodes],
     "reasons": lambda case: [n.reason_anon for n in case.constraint_nodes],
-    "types": _types,
+    "types": lambda case: [f"{n.category.label}: {n.kind.label}" for n in case.constraint_nodes],
     "node_list": lambda case: bullet_list(describe_node(n) for n in case.constraint_nodes),
 }
 """Fields that a template can ask for by name in `inputs`, computed from the case."""
@@ -180,46 +176,15 @@ def read_condition(path: Path) -> Condition:
         meta = yaml.safe_load(parts[1])
     except (yaml.YAMLError, ValueError, RecursionError) as exc:
         raise SchemaError(f"{path.name}: front matter is not YAML: {exc}") from None
-    if not isinstance(meta, dict) or (absent := [k for k in _REQUIRED if k not in meta]):
-        missing = absent if isinstance(meta, dict) else _REQUIRED
-        raise SchemaError(f"{path.name}: missing field {', '.join(missing)}", allowed=list(_REQUIRED))
-    kinds: dict[str, tuple[type | tuple[type, ...], str]] = dict.fromkeys(
-        ("label", "short", "system", "family", "output", "stage"), (str, "a text")
-    )
-    kinds["system"] = ((str, type(None)), "a text")
-    kinds |= {"order": (int, "a whole number"), "image": (bool, "true or false")}
-    for name, (kind, wanted) in kinds.items():
-        if name in meta and (
-            not isinstance(meta[name], kind) or (kind is int and isinstance(meta[name], bool))
-        ):
-            raise SchemaError(f"{path.name}: {name}", got=type(meta[name]).__name__, allowed=wanted)
-    for name in ("inputs", "needs"):
-        value = meta.get(name, [])
-        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
-            raise SchemaError(f"{path.name}: {name}", got=type(value).__name__, allowed="a list of names")
-    if not isinstance(meta.get("judging", {}), dict):
-        raise SchemaError(f"{path.name}: judging", got=type(meta["judging"]).__name__, allowed="a mapping")
-    choices = {"family": FAMILIES, "output": OUTPUTS, "stage": ("single", "multi")}
-    for name, allowed in choices.items():
-        if meta.get(name, "single") not in allowed:
-            raise SchemaError(f"{path.name}: {name}", got=meta[name], allowed=allowed)
-    if unknown := [n for n in meta.get("needs", ()) if n not in NEEDS]:
-        raise SchemaError(f"{path.name}: needs", got=unknown, allowed=NEEDS)
-    condition = Condition(
-        id=path.stem,
-        label=meta["label"],
-        short=meta["short"],
-        order=meta["order"],
-        family=meta["family"],
-        stage=meta.get("stage", "single"),
-        inputs=tuple(meta["inputs"]),
-        output=meta["output"],
-        system=(meta.get("system") or "").strip(),
-        body=parts[2].strip(),
-        needs=tuple(meta.get("needs", ())),
-        image=meta.get("image", True),
-        judging=meta.get("judging", {}),
-    )
+    if not isinstance(meta, dict):
+        raise SchemaError(f"{path.name}: front matter", got=type(meta).__name__, allowed="names and values")
+    told = {name: meta[name] for name in _FRONT if name in meta}
+    told |= {"id": path.stem, "body": parts[2].strip(), "system": meta.get("system") or ""}
+    try:
+        condition = Condition(**told)
+        condition = replace(condition, system=condition.system.strip())
+    except ValidationError as exc:
+        raise SchemaError(f"{path.name}: {_problems(exc)}") from None
     for words in (condition.system, condition.body):
         try:
             _template(words)
@@ -228,14 +193,26 @@ def read_condition(path: Path) -> Condition:
     return condition
 
 
+_FRONT = [f.name for f in fields(Condition)]
+
+
+def _problems(exc: ValidationError) -> str:
+    """Say which fields are missing or wrong."""
+    errors = exc.errors(include_url=False)
+    missing = [str(e["loc"][0]) for e in errors if e["type"] == "missing"]
+    wrong = [
+        f"{'.'.join(map(str, e['loc']))}: {e['msg']} (got {e['input']!r:.80})"
+        for e in errors
+        if e["type"] != "missing"
+    ]
+    return " | ".join([f"missing field {', '.join(missing)}"] * bool(missing) + wrong)
+
+
 def fill(words: str, values: Mapping[str, Any], what: str) -> str:
     """Put values into the words of a prompt."""
     try:
         return _template(words).render(values)
-    except (
-        *(TemplateError, ArithmeticError, TypeError, ValueError, LookupError, AttributeError),
-        *(RecursionError, MemoryError),
-    ) as exc:
+    except _WRONG as exc:
         raise SchemaError(
             f"{what}: {exc}", allowed=sorted(values), remedy="list the field under inputs"
         ) from None
@@ -355,7 +332,7 @@ def build_messages(
     """
     told = find_condition(condition, templates) if isinstance(condition, str) else condition
     for need in told.needs:
-        if not NEEDS[need](case):
+        if not has(case, need):
             raise SchemaError(
                 f"case {case.id} has no {need} for condition {told.id}",
                 remedy="leave the case out, or annotate it",
