@@ -217,8 +217,8 @@ def _keys() -> Iterator[Finding]:
         yield Finding("Keys and addresses", ".env", "broken", str(exc))
     found = False
     for provider in keys.known_providers():
-        held = next((n for n in keys.key_names(provider) if os.environ.get(n) or said.get(n)), None)
-        address = next((n for n in keys.address_names(provider) if os.environ.get(n)), None)
+        held = next((n for n in keys.provider(provider).keys if os.environ.get(n) or said.get(n)), None)
+        address = next((n for n in keys.provider(provider).addresses if os.environ.get(n)), None)
         if held or address:
             found = True
             part = f"key in {held}" + ("" if os.environ.get(held) else f" of {file}") if held else "no key"
@@ -230,8 +230,8 @@ def _keys() -> Iterator[Finding]:
                 except IcgError as exc:
                     where, status = f"an address that is refused: {exc.what}", "broken"
                 part += f", {address}: {where}"
-            elif keys.usual_address(provider):
-                part += f", no address (set {keys.address_names(provider)[0]}, or api_base in a study)"
+            elif keys.provider(provider).local:
+                part += f", no address (set {keys.provider(provider).addresses[0]}, or api_base in a study)"
             yield Finding("Keys and addresses", provider, status, part)
     if not found:
         text = "none set; needed only to call paid models (environment, or .env where you run icgkit)"

@@ -29,8 +29,8 @@ from icgkit.calls.progress import Progress
 from icgkit.calls.record import Record, relabel
 from icgkit.calls.reply import PASSING, TOO_MANY, Failed, failed_inside, pack_raw, read_reply
 from icgkit.calls.request import REDO, Addressed, Request, address, provider_of, purpose_of, record_for
-from icgkit.calls.transports import Lane, check_models, open_lane
-from icgkit.calls.worker import OfflineLane, Pool
+from icgkit.calls.transports import Transport, check_models, open_transport
+from icgkit.calls.worker import OfflineTransport, Pool
 from icgkit.errors import CacheMiss, CallError
 
 OnRecord = Callable[[int | None, Record], None]
@@ -125,7 +125,7 @@ class _Provider:
 class _Target:
     """One model with one set of parameters: the way to it, its price, how it fares."""
 
-    lane: Lane
+    transport: Transport
     provider: _Provider
     price: Price
     health: Health
@@ -160,6 +160,7 @@ class _Run:
         self.providers: dict[str, _Provider] = {}
         self.flying: dict[str, asyncio.Future[Record | None]] = {}
         self.tasks: set[asyncio.Task[None]] = set()
+        self.pool: Pool | None = None
         self.broken: BaseException | None = None
         self.settled = asyncio.Event()
         self.began = False
@@ -176,17 +177,13 @@ class _Run:
         name = (request.model, json.dumps(dict(request.params), sort_keys=True, default=str))
         if name not in self.targets:
             provider = self.provider(request.model)
-            lane = open_lane(asked, provider.limits)
-            if lane.provider == "offline":
-                assert isinstance(lane, OfflineLane)
-                lanes = [t.lane for t in self.targets.values()]
-                lane.pool = (
-                    next((x.pool for x in lanes if isinstance(x, OfflineLane) and x.pool), None) or Pool()
-                )
+            transport = open_transport(asked, provider.limits)
+            if isinstance(transport, OfflineTransport):
+                transport.pool = self.pool = self.pool or Pool()
             where = (request.model, asked.endpoint, str(request.params.get("api_key_env")))
             health = self.health.setdefault(where, Health())
             price = price_of(request.model, self.limits.prices, request.params)
-            self.targets[name] = _Target(lane, provider, price, health)
+            self.targets[name] = _Target(transport, provider, price, health)
         return self.targets[name]
 
     def served(self, asked: Addressed) -> Record | None:
@@ -302,7 +299,7 @@ class _Run:
             asked,
             **tried.answer,
             cost=spent,
-            params=json.dumps(target.lane.params, sort_keys=True, default=str),
+            params=json.dumps(target.transport.params, sort_keys=True, default=str),
             latency=time.perf_counter() - clock,
             attempts=attempts,
             created=started,
@@ -331,7 +328,7 @@ class _Run:
         ledger, budget, model = self.cache.ledger, self.limits.budget, asked.request.model
         while not self.over(target):
             known = max(1.0, ledger.ratios.get(model, 1.0))
-            most = target.price.most(round(tokens * known), target.lane.params, len(asked.images)) or 0.0
+            most = target.price.most(round(tokens * known), target.transport.params, len(asked.images)) or 0.0
             health = target.health
             if budget is None or health.measured or model in ledger.ratios or not health.probing:
                 name = ledger.hold(most, budget=budget, key=asked.key, model=model)
@@ -388,7 +385,7 @@ class _Run:
         price = target.price
         guess = most if price.known else None
         try:
-            raw = await target.lane.send(asked)
+            raw = await target.transport.send(asked)
         except Failed as exc:
             cost, by = (guess, "estimate") if exc.reached else (0.0, "not billed")
             status = "refused" if exc.refused else "error"
@@ -480,7 +477,7 @@ class _Run:
                 self.tasks -= done
         finally:
             watch.cancel()
-            await asyncio.gather(*(target.lane.close() for target in self.targets.values()))
+            await asyncio.gather(*(target.transport.close() for target in self.targets.values()))
             if self.began:
                 self.cache.ledger.end()
         if self.broken is not None:

@@ -12,6 +12,7 @@ import sys
 import tomllib
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,105 +29,83 @@ _SECRET_PART = re.compile(
     re.I,
 )
 _NO_SECRET = frozenset({"api_key_env", "headers_env", "prompt_cache_key", "vertex_credentials"})
-_PLACEHOLDERS = frozenset(
-    (
-        "none",
-        "empty",
-        "dummy",
-        "dummy-key",
-        "fake-api-key",
-        "no-key",
-        "no-key-required",
-        "not-needed",
-        "placeholder",
-    )
-)
 SHORTEST = 8
 """Characters below which a value is no secret: `none`, `EMPTY`."""
 _in_use: set[str] = set()
 
 
 @cache
-def _providers() -> dict[str, Any]:
+def table() -> dict[str, Any]:
+    """Return what `providers.toml` says."""
     return tomllib.loads((Path(__file__).parent / "providers.toml").read_text(encoding="utf-8"))
 
 
-def is_cloud(provider: str) -> bool:
-    """Say whether a provider's credentials may come from a profile, a role or the machine itself."""
-    return provider in _providers()["cloud"]
+@dataclass(frozen=True)
+class Provider:
+    """What is known of a provider.
+
+    `keys` and `addresses` are the variables that may hold its key and another address, the usual one first;
+    `local` is where a server of one's own usually listens; `cloud` says that its credentials may come from a
+    profile, a role or the machine itself; `needs` is the package that signing in there needs.
+    """
+
+    keys: tuple[str, ...]
+    addresses: tuple[str, ...]
+    own_address: bool
+    cloud: bool
+    local: str | None
+    needs: str | None
 
 
-def has_address(provider: str) -> bool:
-    """Say whether a provider is known to have an address of its own."""
-    return provider in _providers()["own_address"]
-
-
-def usual_address(provider: str) -> str | None:
-    """Return where a server of one's own usually listens; None for a provider on the network."""
-    found: str | None = _providers()["local"].get(provider)
-    return found
-
-
-def needed_package(provider: str) -> str | None:
-    """Return the package that signing in at a provider needs, None for most."""
-    found: str | None = _providers()["needs"].get(provider)
-    return found
-
-
-def _upper(provider: str) -> str:
-    return provider.upper().replace("-", "_")
-
-
-def key_names(provider: str) -> tuple[str, ...]:
-    """Return the variables that may hold a provider's key, the usual one first."""
-    return tuple(_providers()["keys"].get(provider, (f"{_upper(provider)}_API_KEY",)))
-
-
-def address_names(provider: str) -> tuple[str, ...]:
-    """Return the variables that may hold another address for a provider."""
-    return tuple(_providers()["addresses"].get(provider, (f"{_upper(provider)}_API_BASE",)))
+@cache
+def provider(name: str) -> Provider:
+    """Return what is known of a provider, whose variables are NAME_API_KEY and NAME_API_BASE if nothing is."""
+    known, upper = table(), name.upper().replace("-", "_")
+    return Provider(
+        keys=tuple(known["keys"].get(name, (f"{upper}_API_KEY",))),
+        addresses=tuple(known["addresses"].get(name, (f"{upper}_API_BASE",))),
+        own_address=name in known["own_address"],
+        cloud=name in known["cloud"],
+        local=known["local"].get(name),
+        needs=known["needs"].get(name),
+    )
 
 
 @cache
 def known_keys() -> frozenset[str]:
     """Return the names of all variables that hold a provider's key."""
-    table = _providers()
-    return frozenset(n for p in (*table["regular"], *table["keys"]) for n in key_names(p))
+    return frozenset(n for p in (*table()["regular"], *table()["keys"]) for n in provider(p).keys)
 
 
-def known_providers() -> tuple[str, ...]:
+def known_providers() -> list[str]:
     """Return the providers whose variables are known, in order of name."""
-    table = _providers()
-    return tuple(sorted({*table["regular"], *table["keys"], *table["local"]}))
+    return sorted({*table()["regular"], *table()["keys"], *table()["local"]})
 
 
 def load_env(path: str | Path | None = None, also: Iterable[str] = ()) -> list[str]:
-    """Read keys from the file `.env` in the working directory; what is set already wins."""
+    """Read keys from the file `.env` in the working directory, return their names; what is set already wins.
+
+    Only keys of known providers are taken, and variables that `also` names (the study's `api_key_env`): a
+    file that came with somebody's data must not set addresses, proxies or paths.
+    """
     file = Path(path) if path else Path.cwd() / ".env"
-    allowed = known_keys() | set(also)
-    found: list[str] = []
-    ignored: list[str] = []
-    for name, value in in_env(file).items():
-        if name not in allowed:
-            ignored.append(name)
-        elif value and name not in os.environ:
-            os.environ[name] = value
-            found.append(name)
-    said = f"keys read from {file}: {', '.join(found)}" if found else ""
-    if ignored and (file, *ignored) not in _told:
-        _told.add((file, *ignored))
+    allowed, said = known_keys() | set(also), in_env(file)
+    found = [n for n, value in said.items() if n in allowed and value and n not in os.environ]
+    os.environ.update({name: said[name] or "" for name in found})
+    if found:
+        print(f"keys read from {file}: {', '.join(found)}", file=sys.stderr)
+    if ignored := [name for name in said if name not in allowed]:
         more = "; ..." if len(ignored) > 5 else ""
-        said += f"\n{file}: not read, since no key of a known provider: {', '.join(map(ascii, ignored[:5]))}{more}"
-    if said:
-        print(said.strip(), file=sys.stderr)
+        names = ", ".join(map(ascii, ignored[:5]))
+        tell([f"{file}: not read, since no key of a known provider: {names}{more}"])
     return found
 
 
 def tell(notes: Iterable[str]) -> None:
     """Say each note on standard error, once in a process."""
     for note in notes:
-        if (note,) not in _told:
-            _told.add((note,))
+        if note not in _told:
+            _told.add(note)
             print(note, file=sys.stderr)
 
 
@@ -143,7 +122,7 @@ def in_env(file: Path) -> dict[str, str | None]:
     return dict(dotenv_values(stream=text, interpolate=False))
 
 
-_told: set[tuple[Any, ...]] = set()
+_told: set[str] = set()
 
 
 def read_key(name: str) -> str | None:
@@ -184,7 +163,7 @@ def keep(value: str) -> str:
 
 def is_placeholder(value: str) -> bool:
     """Say whether a value stands where a key is due and is none."""
-    return len(value) < SHORTEST or value.lower() in _PLACEHOLDERS
+    return len(value) < SHORTEST or value.lower() in table()["placeholders"]
 
 
 def named_variables(params: Mapping[str, Any]) -> list[str]:

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
-from icgkit.calls.keys import address_names, load_litellm, mask_keys
+from icgkit.calls import keys
+from icgkit.calls.keys import load_litellm, mask_keys
 from icgkit.calls.record import SLOT, Record
 from icgkit.cases.images import DataURL, data_url
 from icgkit.errors import CallError
@@ -134,7 +135,7 @@ def endpoint_of(model: str, params: Mapping[str, Any]) -> str | None:
     base = params.get("api_base") or params.get("base_url")
     provider = provider_of(model)
     if not base and provider != "offline":
-        names = address_names(provider or "openai")
+        names = keys.provider(provider or "openai").addresses
         base = next((os.environ[n] for n in names if os.environ.get(n)), None)
         if base and not provider and _provider_of_bare(model) != "openai":
             return endpoint_of(f"{_provider_of_bare(model)}/{model}", params)
@@ -146,7 +147,7 @@ def _provider_of_bare(model: str) -> str:
     """Return the provider of a name without a slash; only where an address of OpenAI's is set, for it takes litellm."""
     try:
         return str(load_litellm().get_llm_provider(model)[1])
-    except Exception:  # said by open_lane, with the reason
+    except Exception:  # said by open_transport, with the reason
         return "openai"
 
 

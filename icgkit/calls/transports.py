@@ -14,6 +14,7 @@ import io
 import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -26,7 +27,7 @@ from icgkit.calls.keys import load_litellm
 from icgkit.calls.limits import Limits, retry_after
 from icgkit.calls.reply import PASSING, Failed, filtered, read_stream
 from icgkit.calls.request import PICTURE, PIXEL, Addressed, endpoint_of, image_sha, provider_of, sent_params
-from icgkit.calls.worker import OfflineLane
+from icgkit.calls.worker import OfflineTransport
 from icgkit.cases.images import DataURL
 from icgkit.errors import CallError
 from icgkit.untrusted import json_value
@@ -41,8 +42,6 @@ OPENAI_FORM = frozenset(
 
 
 OPENAI = "https://api.openai.com/v1"
-NO_KEY = "none"
-"""Sent to a server of one's own that asks for no key, so that litellm takes no other provider's."""
 _BY_BROWSER = ("chatgpt", "github_copilot")
 
 
@@ -81,7 +80,7 @@ class Route:
         return f"{self.model} -> {where} ({key}{more})"
 
 
-class Lane(Protocol):
+class Transport(Protocol):
     """A way to one model with one set of parameters."""
 
     provider: str
@@ -93,11 +92,11 @@ class Lane(Protocol):
         ...
 
     async def close(self) -> None:
-        """Free what the lane holds."""
+        """Free what the transport holds."""
         ...
 
 
-class StraightLane:
+class OpenAITransport:
     """The OpenAI form over one kept aiohttp session; the body is put together once."""
 
     def __init__(self, route: Route, params: dict[str, Any], limits: Limits) -> None:
@@ -212,7 +211,6 @@ class StraightLane:
 
 def proxy_for(url: str) -> str | None:
     """Return the proxy that the environment names for an address, found once and not for each call."""
-    from urllib.parse import urlsplit
     from urllib.request import getproxies, proxy_bypass
 
     parts = urlsplit(url)
@@ -222,7 +220,7 @@ def proxy_for(url: str) -> str | None:
     return proxies.get(parts.scheme) or proxies.get("all")
 
 
-class LitellmLane:
+class LitellmTransport:
     """Any provider, through litellm.acompletion."""
 
     def __init__(self, route: Route, params: dict[str, Any], limits: Limits) -> None:
@@ -264,10 +262,10 @@ class LitellmLane:
 
 def sent_key(route: Route) -> str | None:
     """Return the key to hand to litellm; None where it signs in by itself."""
-    if keys.is_cloud(route.provider) or route.key_name == "ANTHROPIC_AUTH_TOKEN":
+    if keys.provider(route.provider).cloud or route.key_name == "ANTHROPIC_AUTH_TOKEN":
         own = route.key_name in ("AZURE_API_KEY", "AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK")
         return route.key if own or route.key_name not in keys.known_keys() else None
-    return route.key or "none"
+    return route.key or "none"  # without one litellm takes OPENAI_API_KEY for many a server
 
 
 def _turned_down(body: bytes) -> bool:
@@ -278,37 +276,28 @@ def _turned_down(body: bytes) -> bool:
         return False
 
 
+_NO_ANSWER = ("Timeout", "APIConnectionError")
+_NEVER = ("ContentPolicyViolationError", "UnsupportedParamsError", "AuthenticationError", "NotFoundError")
+
+
 def failed(exc: Exception) -> Failed:
     """Turn an exception of litellm into a failed attempt."""
-    status = getattr(exc, "status_code", None)
+    name, told = type(exc).__name__, str(exc)
+    status, body = getattr(exc, "status_code", None), getattr(exc, "body", None)
     response = getattr(exc, "response", None)
     headers = getattr(exc, "litellm_response_headers", None) or getattr(response, "headers", None) or {}
-    name = type(exc).__name__
-    passing = name in ("Timeout", "APIConnectionError") or status in PASSING
-    if name in (
-        "ContentPolicyViolationError",
-        "UnsupportedParamsError",
-        "AuthenticationError",
-        "NotFoundError",
-    ):
-        passing = False
-    body = getattr(exc, "body", None)
-    told = str(exc)
     if not body and "{" in told:  # many providers' errors hold the server's words as text
-        try:
-            body = json_value(
-                told[told.index("{") : told.rindex("}") + 1], "error", lenient=True, error=CallError
-            )
-        except (CallError, ValueError):
-            body = None
+        with suppress(CallError, ValueError):
+            inner = told[told.index("{") : told.rindex("}") + 1]
+            body = json_value(inner, "error", lenient=True, error=CallError)
+    blocked = name == "ContentPolicyViolationError"
     return Failed(
         f"{name}: {exc}",
-        refused=name == "ContentPolicyViolationError"
-        or filtered({"code": getattr(exc, "code", None), "error": body}),
-        passing=passing,
+        refused=blocked or filtered({"code": getattr(exc, "code", None), "error": body}),
+        passing=name not in _NEVER and (name in _NO_ANSWER or status in PASSING),
         after=retry_after(headers.get("retry-after"), headers.get("retry-after-ms")),
-        status=None if name in ("Timeout", "APIConnectionError") else status,
-        reached=name in ("Timeout", "APIConnectionError") and "refused" not in str(exc).lower(),
+        status=None if name in _NO_ANSWER else status,
+        reached=name in _NO_ANSWER and "refused" not in told.lower(),
     )
 
 
@@ -339,11 +328,13 @@ def route_of(asked: Addressed) -> Route:
         endpoint = endpoint_of(f"{provider}/{sent_as}", params)
     address = endpoint or _own_address(name, provider, base or None)
     if key_name is None:
-        key_name, key = _usual_key(provider)
-        if key is None and found_key and not keys.is_placeholder(found_key) and not keys.is_cloud(provider):
+        known = keys.provider(provider)
+        held = ((name, keys.read_key(name)) for name in known.keys)
+        key_name, key = next((pair for pair in held if pair[1] is not None), (None, None))
+        if key is None and found_key and not keys.is_placeholder(found_key) and not known.cloud:
             key = keys.keep(found_key)
     if key is None and missing is None:
-        missing = _missing(litellm, name, provider, params, named=endpoint is not None)
+        missing = _missing(litellm, provider, params, named=endpoint is not None)
     headers, variables = {}, {str(h): str(v) for h, v in dict(params.get("headers_env") or {}).items()}
     for header, variable in variables.items():
         value = keys.read_secret(variable)
@@ -359,32 +350,22 @@ def route_of(asked: Addressed) -> Route:
 
 def _own_address(name: str, provider: str, base: str | None) -> str | None:
     """Return the provider's own address; a server of one's own has none, and nothing stands in for it."""
-    usual = keys.usual_address(provider)
+    known = keys.provider(provider)
+    usual, azure = known.local, provider.startswith("azure")
     local = base is not None and urlsplit(base).hostname in ("localhost", "127.0.0.1", "::1", "0.0.0.0")
     if provider == "openai":
         return OPENAI
-    azure = provider.startswith("azure")
-    if not (usual or local or azure) and (base or keys.has_address(provider) or keys.is_cloud(provider)):
+    if not (usual or local or azure) and (base or known.own_address or known.cloud):
         return base
     example = usual or base or ("https://RESOURCE.openai.azure.com" if azure else "https://HOST/v1")
     raise CallError(
         f"model {name}: {provider} has no address of its own, and none is given",
         remedy=f'name it: models = [{{ name = "{name}", params = {{ api_base = "{example}" }} }}] in a study '
-        f"file, or set {keys.address_names(provider)[0]}={example}",
+        f"file, or set {known.addresses[0]}={example}",
     )
 
 
-def _usual_key(provider: str) -> tuple[str | None, str | None]:
-    """Return the first variable of a provider that holds a key, with the key."""
-    for name in keys.key_names(provider):
-        if (value := keys.read_key(name)) is not None:
-            return name, value
-    return None, None
-
-
-def _missing(
-    litellm: Any, model: str, provider: str, params: Mapping[str, Any], *, named: bool
-) -> str | None:
+def _missing(litellm: Any, provider: str, params: Mapping[str, Any], *, named: bool) -> str | None:
     """Say what a provider needs to let one in and is not there; None if a call can be tried."""
     if provider.startswith("azure") and provider != "azure_ai":
         signs = ("azure_ad_token", "tenant_id", "client_id", "azure_scope", "azure_username")
@@ -394,22 +375,23 @@ def _missing(
         if not other and not getattr(litellm, "enable_azure_ad_token_refresh", False):
             return "AZURE_API_KEY is not set, nor AZURE_AD_TOKEN, nor AZURE_CLIENT_ID with AZURE_TENANT_ID"
         return None
-    if keys.is_cloud(provider) or named or keys.usual_address(provider):
+    known = keys.provider(provider)
+    if known.cloud or named or known.local:
         return None  # a profile, a role, the machine itself; or a server that asks for no key
-    names = keys.key_names(provider)
-    return f"{names[0]} is not set" + (f" (nor {', '.join(names[1:])})" if names[1:] else "")
+    first, *others = known.keys
+    return f"{first} is not set" + (f" (nor {', '.join(others)})" if others else "")
 
 
 def _notes(
     provider: str, where: str | None, key_name: str | None, variables: Mapping[str, str]
 ) -> Iterable[str]:
     """Say what is unusual about who gets which key, and which package signing in needs."""
-    package = keys.needed_package(provider)
-    if package and not key_name and not _installed(package):
-        yield f"signing in at {provider} needs a package that is not installed: pip install {package}"
-    if key_name and key_name not in keys.key_names(provider):
+    known = keys.provider(provider)
+    if known.needs and not key_name and not _installed(known.needs):
+        yield f"signing in at {provider} needs a package that is not installed: pip install {known.needs}"
+    if key_name and key_name not in known.keys:
         yield f"the value of {key_name} is sent as the key to {where or provider}"
-    elif key_name and where and (provider == "openai" or keys.has_address(provider)):
+    elif key_name and where and (provider == "openai" or known.own_address):
         host = urlsplit(where).hostname or ""
         if host not in ("localhost", "127.0.0.1", "::1") and not host.endswith("api.openai.com"):
             yield f"the key in {key_name} is sent to {where}, which is not {provider}'s own address"
@@ -424,12 +406,12 @@ def _installed(package: str) -> bool:
         return False
 
 
-def open_lane(asked: Addressed, limits: Limits, *, need_key: bool = True) -> Lane:
+def open_transport(asked: Addressed, limits: Limits, *, need_key: bool = True) -> Transport:
     """Choose the way to a model and check that it can be walked."""
     request = asked.request
     params = sent_params(request.params)
     if provider_of(request.model) == "offline":
-        return OfflineLane(request.model, params)
+        return OfflineTransport(request.model, params)
     route = route_of(asked)
     if route.missing and need_key:
         raise CallError(
@@ -451,14 +433,14 @@ def open_lane(asked: Addressed, limits: Limits, *, need_key: bool = True) -> Lan
                 f"model {request.model}: api_base", got=route.address,
                 remedy="leave out what comes after /v1: /chat/completions is added",
             )  # fmt: skip
-        return StraightLane(route, effective, limits)
+        return OpenAITransport(route, effective, limits)
     if asked.images and _drops_images(route.sent_as, route.provider):
         raise CallError(
             f"model {request.model}: litellm leaves images out of what it sends to {route.provider}",
             remedy="ask under conditions without an image, or, if the provider takes images in the OpenAI form, "
             'as openai/NAME with its address as api_base and api_key_env = "..."',
         )
-    return LitellmLane(route, params, limits)
+    return LitellmTransport(route, params, limits)
 
 
 def _one_whole_answer(params: Mapping[str, Any], model: str) -> None:
@@ -492,7 +474,7 @@ def _drops_images(model: str, provider: str) -> bool:
     from litellm.types.utils import LlmProviders
     from litellm.utils import ProviderConfigManager
 
-    if keys.usual_address(provider):  # may ask the server about the model
+    if keys.provider(provider).local:  # may ask the server about the model
         return False
     messages = deepcopy(PICTURE)  # some providers' code changes what it is given
     try:
@@ -534,7 +516,7 @@ def _effective(litellm: Any, model: str, provider: str, params: dict[str, Any], 
 
 
 def check_models(calls: Iterable[Addressed], *, need_keys: bool = True) -> list[Route]:
-    """Open a lane for each model and set of parameters, so that mistakes show before any call."""
+    """Open a transport for each model and set of parameters, so that mistakes show before any call."""
     seen: dict[tuple[str, str], Addressed] = {}
     for asked in calls:
         name = (asked.request.model, json.dumps(dict(asked.request.params), sort_keys=True, default=str))
@@ -544,7 +526,7 @@ def check_models(calls: Iterable[Addressed], *, need_keys: bool = True) -> list[
     routes: list[Route] = []
     for asked in seen.values():
         try:
-            open_lane(asked, Limits(), need_key=need_keys)
+            open_transport(asked, Limits(), need_key=need_keys)
             if provider_of(asked.request.model) != "offline":
                 routes.append(route_of(asked))
         except CallError as exc:

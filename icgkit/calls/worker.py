@@ -68,7 +68,7 @@ class Pool:
         return answer
 
     async def close(self) -> None:
-        """End the workers; the lanes that share the pool may all call this."""
+        """End the workers; the others that share the pool may all call this."""
         workers = list(self._workers.values())
         self._workers.clear()
         for process, _ in workers:
@@ -81,7 +81,7 @@ class Pool:
                 process.kill()
 
 
-class OfflineLane:
+class OfflineTransport:
     """One offline model."""
 
     provider = "offline"

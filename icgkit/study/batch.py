@@ -26,7 +26,7 @@ from icgkit.calls.prices import batch_price_of, check_prices, price_of, tokens_i
 from icgkit.calls.record import Record
 from icgkit.calls.reply import filtered, pack_raw, read_reply
 from icgkit.calls.request import Addressed, Request, address, endpoint_of, record_for, without_keys
-from icgkit.calls.transports import StraightLane, check_models, open_lane
+from icgkit.calls.transports import OpenAITransport, check_models, open_transport
 from icgkit.cases.images import check_all
 from icgkit.errors import CallError
 from icgkit.study.file import Study
@@ -152,9 +152,9 @@ def submit(todo: list[Addressed], cache: Cache, limits: Limits) -> set[str]:
         request = asked.request
         name = (request.model, json.dumps(dict(request.params), sort_keys=True, default=str), asked.endpoint)
         groups.setdefault(name, []).append(asked)
-    lanes = {name: open_lane(group[0], Limits()) for name, group in groups.items()}
+    lanes = {name: open_transport(group[0], Limits()) for name, group in groups.items()}
     for (model, _, _), lane in lanes.items():
-        if not isinstance(lane, StraightLane):
+        if not isinstance(lane, OpenAITransport):
             raise CallError(
                 f"model {model}: no batches in the OpenAI form at its provider", remedy="leave out --batch"
             )
@@ -165,7 +165,7 @@ def submit(todo: list[Addressed], cache: Cache, limits: Limits) -> set[str]:
     try:
         for name, group in groups.items():
             lane = lanes[name]
-            assert isinstance(lane, StraightLane)
+            assert isinstance(lane, OpenAITransport)
             for part in _parts(_affordable(group, lane, ledger, limits), lane):
                 most = sum(_most(asked, lane, limits) for asked, _ in part)
                 held = ledger.hold(most, budget=limits.budget, model=name[0], calls=len(part))
@@ -178,7 +178,7 @@ def submit(todo: list[Addressed], cache: Cache, limits: Limits) -> set[str]:
     return sent
 
 
-def _most(asked: Addressed, lane: StraightLane, limits: Limits) -> float:
+def _most(asked: Addressed, lane: OpenAITransport, limits: Limits) -> float:
     """Return what a call can cost at most in a batch; the ordinary price where there is no other."""
     model = asked.request.model
     price = batch_price_of(model, limits.prices)
@@ -187,7 +187,7 @@ def _most(asked: Addressed, lane: StraightLane, limits: Limits) -> float:
 
 
 def _affordable(
-    group: list[Addressed], lane: StraightLane, ledger: Ledger, limits: Limits
+    group: list[Addressed], lane: OpenAITransport, ledger: Ledger, limits: Limits
 ) -> list[Addressed]:
     """Return the calls, from the first, that the budget has room for."""
     if limits.budget is None:
@@ -200,7 +200,7 @@ def _affordable(
     return group
 
 
-def _parts(group: list[Addressed], lane: StraightLane) -> Iterator[list[tuple[Addressed, bytes]]]:
+def _parts(group: list[Addressed], lane: OpenAITransport) -> Iterator[list[tuple[Addressed, bytes]]]:
     part: list[tuple[Addressed, bytes]] = []
     size = 0
     for asked in group:
@@ -215,7 +215,7 @@ def _parts(group: list[Addressed], lane: StraightLane) -> Iterator[list[tuple[Ad
         yield part
 
 
-def _submit(part: list[tuple[Addressed, bytes]], lane: StraightLane, cache: Cache, held: str) -> None:
+def _submit(part: list[tuple[Addressed, bytes]], lane: OpenAITransport, cache: Cache, held: str) -> None:
     litellm = load_litellm()
     folder = cache.folder / BATCHES
     folder.mkdir(parents=True, exist_ok=True)
@@ -313,12 +313,12 @@ def _settle(state: dict[str, Any], records: list[Record], cache: Cache, limits: 
     cache.ledger.settle(str(state["held"]), total, by, model=model, calls=len(records))
 
 
-def _lane(path: Path, stubs: list[dict[str, Any]], state: dict[str, Any], ways: Ways) -> StraightLane:
+def _lane(path: Path, stubs: list[dict[str, Any]], state: dict[str, Any], ways: Ways) -> OpenAITransport:
     """Open the study's own way to the model of a submission; one that leads elsewhere is refused."""
     model, endpoint = (stubs[0].get("model"), stubs[0].get("endpoint")) if stubs else (None, None)
     request = ways.get((str(model), endpoint))
-    lane = open_lane(address(request), Limits()) if request is not None else None
-    if not isinstance(lane, StraightLane) or state.get("api_base") != lane.base:
+    lane = open_transport(address(request), Limits()) if request is not None else None
+    if not isinstance(lane, OpenAITransport) or state.get("api_base") != lane.base:
         raise CallError(
             f"submission {path} was made for model {model!r} at {mask(str(state.get('api_base')))[:200]}, "
             "and this study does not ask that model there; nothing was sent",
@@ -327,7 +327,7 @@ def _lane(path: Path, stubs: list[dict[str, Any]], state: dict[str, Any], ways: 
     return lane
 
 
-def _fetch(state: dict[str, Any], lane: StraightLane) -> tuple[dict[str, dict[str, Any]], str] | None:
+def _fetch(state: dict[str, Any], lane: OpenAITransport) -> tuple[dict[str, dict[str, Any]], str] | None:
     """Return the answers of a batch by key, and why others have none; None while it is running."""
     litellm = load_litellm()
     where = {"custom_llm_provider": "openai", "api_base": lane.base, "api_key": lane.key or "none"}

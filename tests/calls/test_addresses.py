@@ -21,7 +21,7 @@ from icgkit.calls.engine import complete
 from icgkit.calls.keys import load_litellm
 from icgkit.calls.limits import Limits
 from icgkit.calls.request import Request, address
-from icgkit.calls.transports import LitellmLane, StraightLane, check_models, open_lane, route_of
+from icgkit.calls.transports import LitellmTransport, OpenAITransport, check_models, open_transport, route_of
 from icgkit.errors import CallError
 from icgkit.study.batch import run_batch
 from icgkit.study.file import Study
@@ -46,14 +46,14 @@ def _bare(tmp_path: Path, monkeypatch) -> None:
 
 
 def lane(model: str, **params):
-    return open_lane(address(Request(model, ASK, params)), Limits())
+    return open_transport(address(Request(model, ASK, params)), Limits())
 
 
 def call(model: str, folder: Path, **params):
     return complete(Request(model, ASK, params), cache=Cache(folder), limits=ONCE)
 
 
-LOCAL = sorted(keys._providers()["local"])
+LOCAL = sorted(keys.table()["local"])
 
 
 @pytest.mark.parametrize("provider", LOCAL)
@@ -292,10 +292,12 @@ def test_an_image_that_litellm_would_leave_out_stops_the_run(tmp_path, monkeypat
     for name in ("DEEPSEEK_API_KEY", "XAI_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.setenv(name, "sk-0123456789")
     with pytest.raises(CallError, match="leaves images out of what it sends to deepseek"):
-        open_lane(address(Request("deepseek/deepseek-chat", PICTURE)), Limits())
-    assert isinstance(open_lane(address(Request("deepseek/deepseek-chat", ASK)), Limits()), LitellmLane)
+        open_transport(address(Request("deepseek/deepseek-chat", PICTURE)), Limits())
+    assert isinstance(
+        open_transport(address(Request("deepseek/deepseek-chat", ASK)), Limits()), LitellmTransport
+    )
     for model in ("xai/grok-4", "gemini/gemini-2.5-flash"):
-        assert isinstance(open_lane(address(Request(model, PICTURE)), Limits()), LitellmLane)
+        assert isinstance(open_transport(address(Request(model, PICTURE)), Limits()), LitellmTransport)
     with listen(good) as server:  # the fact that this rests on
         call("deepseek/deepseek-chat", tmp_path / "c", api_base=server.url)
         litellm = load_litellm()
@@ -307,7 +309,7 @@ def test_an_image_that_litellm_would_leave_out_stops_the_run(tmp_path, monkeypat
             max_retries=0,
         )
         assert PIXEL[-40:] not in server.requests[-1]
-        assert isinstance(lane("openai/deepseek-vl", api_base=server.url), StraightLane)
+        assert isinstance(lane("openai/deepseek-vl", api_base=server.url), OpenAITransport)
 
 
 def test_a_stranger_s_cache_chooses_neither_address_nor_variable(tmp_path, monkeypatch) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from icgkit.calls.keys import key_names, mask
+from icgkit.calls.keys import mask, provider
 from icgkit.calls.ledger import Ledger
 from icgkit.calls.limits import check_limit, retry_after
 from icgkit.calls.models import Model
@@ -17,8 +17,8 @@ from icgkit.errors import SchemaError
 
 
 def test_names_of_keys_and_what_is_masked():
-    assert key_names("gemini") == ("GEMINI_API_KEY", "GOOGLE_API_KEY")
-    assert key_names("deepseek") == ("DEEPSEEK_API_KEY",)
+    assert provider("gemini").keys == ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+    assert provider("deepseek").keys == ("DEEPSEEK_API_KEY",)
     assert mask("Incorrect API key provided: sk-abcdef123456") == "Incorrect API key provided: sk-..."
 
 

@@ -18,7 +18,7 @@ from icgkit.calls.cache import Cache
 from icgkit.calls.engine import complete
 from icgkit.calls.limits import Limits
 from icgkit.calls.request import Request, address
-from icgkit.calls.transports import open_lane
+from icgkit.calls.transports import open_transport
 from icgkit.errors import CallError
 from icgkit.study import run as study_run
 
@@ -168,7 +168,7 @@ def test_blanks_and_quotes_round_a_key_are_not_sent(written, model, tmp_path, mo
 def test_a_key_that_no_header_can_carry_is_a_clear_error(value, monkeypatch) -> None:
     monkeypatch.setenv("GROQ_API_KEY", value)
     with pytest.raises(CallError, match="the key in GROQ_API_KEY has") as told:
-        open_lane(address(Request("groq/m", ASK)), Limits())
+        open_transport(address(Request("groq/m", ASK)), Limits())
     assert "0123456789" not in str(told.value)
 
 
