@@ -24,9 +24,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
-
-import polars as pl
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from icgkit.calls.ledger import Ledger, Summary, lock
 from icgkit.calls.record import DEFAULTS, NAMES, NEEDED, SLOT, STATUSES, Record, from_line, to_line, whole
@@ -34,6 +32,9 @@ from icgkit.errors import CacheError, SchemaError
 from icgkit.files import folder_of, open_file, read_file, read_parquet, replacing, sync_folder
 from icgkit.schemas import schema
 from icgkit.untrusted import json_value
+
+if TYPE_CHECKING:
+    import polars as pl
 
 PACKED = "calls.parquet"
 DAMAGED = "damaged.jsonl"
@@ -251,6 +252,8 @@ class Cache:
 
     def _gather(self, names: Sequence[str]) -> pl.DataFrame:
         """Return what is packed with the lines of some files."""
+        import polars as pl
+
         parts = [] if self._packed is None else [self._packed]
         parts += [self._read_lines(name) for name in names if self._files[name].records]
         if not parts:
@@ -264,6 +267,8 @@ class Cache:
 
     def _read_lines(self, name: str) -> pl.DataFrame:
         """Read the lines of a file that the index knows: fast where all are plain, else one by one."""
+        import polars as pl
+
         seen, dtypes = self._files[name], schema("calls").dtypes
         with open(self.folder / name, "rb") as stream:
             data = stream.read(seen.end)
@@ -523,6 +528,8 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
 
 def migrate(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Bring packed records of any version to schema `calls`; return the sound and the damaged rows."""
+    import polars as pl
+
     dtypes = schema("calls").dtypes
     if dict(frame.schema) != dtypes:
         frame = frame.select(
@@ -601,6 +608,8 @@ def _write(frame: pl.DataFrame, target: Path) -> None:
 
 def timeless(frame: pl.DataFrame) -> pl.DataFrame:
     """Return calls without the times of offline reference baselines, which mean nothing elsewhere."""
+    import polars as pl
+
     known = pl.when(~pl.col("model").str.starts_with("offline/"))
     return frame.with_columns(known.then(pl.col(c)).alias(c) for c in ("latency", "created"))
 
