@@ -148,7 +148,8 @@ def recomputed() -> pl.DataFrame:
         label, known = name.replace("_", " "), float(kappa[1]) if kappa else None
         more.append((f"{label}: agreement, from its errors", got["agreement"], agreed / n, "Appendix B.4"))
         more.append((f"{label}: kappa, from its errors", got["kappa"], known, "Appendix B.4"))
-    for model, total in stances().select("model", "total").iter_rows():
+    for model, *groups in stances().select("model", *STANCES).iter_rows():
+        total = sum(share for share in groups if share is not None)
         more.append((f"stance groups of {model}: sum, 100 at most", total, 100.0, "Figure 3, section 5.3"))
     kinds = texts("quantity", "ours", "published", "where") | dict.fromkeys(("ours", "published"), pl.Float64)
     return pl.concat([whole, pl.DataFrame(more, schema=kinds, orient="row")], how="diagonal")
