@@ -1,6 +1,4 @@
-"""How a judge of a sibling benchmark is asked about pictures: one question a call, on the one loop of
-`icgkit.judge.ask`.
-"""
+"""How a judge of a sibling benchmark is asked about pictures: one question a call, by `icgkit.judge.ask`."""
 
 from __future__ import annotations
 
@@ -19,8 +17,7 @@ from icgkit.prompts.conditions import Condition, fill, judge_prompts
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How a judge is asked: the cache (recorded, or replayed), the folder of the pictures, parameters of the
-    calls.
+    """How a judge is asked: cache (recorded, or replayed), folder of the pictures, parameters of the calls.
 
     templates : folder with own templates in `judges/`.
     show_reference : GRADE: whether consistency is judged with the reference picture, too. The public judge
@@ -47,9 +44,7 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a judge is told of one answer: the pictures with the label before each ("" for none), inputs,
-    tags.
-    """
+    """What a judge is told of one answer: pictures with the label before each ("" for none), inputs, tags."""
 
     pictures: Callable[[], Iterable[tuple[str, Path]]]
     inputs: Mapping[str, Any]

@@ -1,6 +1,4 @@
-"""What the sibling benchmarks share: reading files, listing problems, counts behind printed rates, paired
-means, tables.
-"""
+"""What the sibling benchmarks share: reading files, counts behind printed rates, paired means, tables."""
 
 from __future__ import annotations
 
@@ -102,8 +100,7 @@ def count_of(value: float | None, n: int, *, decimals: int = 1, level: float = 0
 def paired_means(
     sides: pl.DataFrame, first: str, second: str, *, by: Sequence[str], ci: Bootstrap
 ) -> pl.DataFrame:
-    """Average the difference of two columns over the rows that have both, and the two columns over these
-    rows.
+    """Average the difference of two columns over the rows that have both, and the columns over these rows.
 
     The columns `by`, `estimate` (second minus first), `low`, `high`, `n_pairs`, `n_missing`, `status`, both
     means.

@@ -624,7 +624,7 @@ def test_the_notebooks_tables_and_pictures() -> None:
     _, axes = figure(columns=2)
     for ax, reminder in zip(axes, ("no", "yes"), strict=True):
         drawn = dod_tables.draw_trade(board, ax, reminder=reminder)
-        counts = [len(line.get_xdata()) for line in drawn.lines if line.get_linestyle() == "None"]
+        counts = [len(np.asarray(line.get_xdata())) for line in drawn.lines if line.get_linestyle() == "None"]
         assert sum(counts) == board.filter(pl.col("reminder") == reminder, pl.col("E").is_not_null()).height
     edited = list(
         make_edited(
@@ -793,7 +793,7 @@ def public_run(folder: Path) -> Path:
     run = folder / "run"
     (run / "scoring").mkdir(parents=True)
     said = "I looked at it. No route exists here."
-    results = [
+    results: list[dict[str, Any]] = [
         {"status": "complete", "thinking_text": "Down, then right.", "output_image": "a.png"},
         {"status": "complete", "thinking_text": said, "output_image": None},
         {"status": "complete", "thinking_text": said, "output_image": None},

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import icgkit as ig
 from icgforge.baselines import reply
 from icgforge.diagrams import tasks as drawn
+from icgforge.diagrams.pen import EDITS, Drawn
 from icgkit.bench.grade import scores as grade
 from icgkit.bench.grade import tables as grade_tables
 from icgkit.bench.grade.files import load_scores, load_tasks, yes_or_no
@@ -382,9 +383,7 @@ def test_means_of_a_degenerate_cell() -> None:
 # -- judges ---------------------------------------------------------------------------------
 
 
-def judge_one(
-    folder: Path, edit: str, tasks: list[drawn.Drawn], cache: Cache
-) -> dict[str, list[dict[str, Any]]]:
+def judge_one(folder: Path, edit: str, tasks: list[Drawn], cache: Cache) -> dict[str, list[dict[str, Any]]]:
     return drawn.judge_edits(tasks, folder, cache=cache, edits=[edit])[edit].records
 
 
@@ -478,7 +477,7 @@ def test_drawn_tasks_are_sound(tmp_path: Path) -> None:
     }
     assert set(got["kind"]) == {"overall", "style", "none"}
     for one in tasks:
-        assert all(one.pictures[e].tobytes() != one.pictures["solved"].tobytes() for e in drawn.EDITS[1:]), (
+        assert all(one.pictures[e].tobytes() != one.pictures["solved"].tobytes() for e in EDITS[1:]), (
             one.task_id
         )
         assert one.pictures["no_op"].tobytes() == one.pictures["original"].tobytes()
@@ -510,11 +509,10 @@ def test_the_pixel_judge_on_what_it_can_know() -> None:
     edits = drawn.load_edits()
     for name, least in (("reasoning", 0.95), ("consistency", 0.95), ("readability", 1.0)):
         both = edits.filter(pl.col(name).is_not_null() & pl.col(f"{name}_true").is_not_null())
-        same = ((both[name] - both[f"{name}_true"]).abs() < 1e-6).mean()
-        assert same is not None
+        same = both.select(((pl.col(name) - pl.col(f"{name}_true")).abs() < 1e-6).mean()).item()
         assert same >= least, (name, same)
     whole = edits.filter(pl.col("edit").is_in(["solved", "jpeg", "resized"]))
-    assert whole["reasoning"].min() > 0.98
+    assert whole.select(pl.col("reasoning").min()).item() > 0.98
     assert set(whole["consistency"].drop_nulls()) == {2.0}
 
 

@@ -392,8 +392,8 @@ def test_drops_over_stages_by_hand() -> None:
 
 def test_recorded_outputs_are_marked(tmp_path: Path) -> None:
     instances = read(tmp_path / "a.json", *unike_toy.records()[:1]).instances
-    base = {"model": "m", "editor": "e", "protocol": "direct"}
-    lines = [
+    base: dict[str, str | None] = {"model": "m", "editor": "e", "protocol": "direct"}
+    lines: list[dict[str, str | None]] = [
         base
         | {"instance_id": "e00000.s1", "completion": "purple.", "verdict": '{"matches_target": "false"}'},
         base | {"instance_id": "e00000.s2", "completion": "yellow, or purple", "verdict": None},

@@ -1,6 +1,4 @@
-"""Draw-or-Decline (Shi et al., arXiv 2610.07887): pairs of a feasible and an infeasible request, read as
-published.
-"""
+"""Draw-or-Decline (Shi et al., arXiv 2610.07887): pairs of a feasible and an infeasible request."""
 
 from __future__ import annotations
 
@@ -50,9 +48,7 @@ class Requests(NamedTuple):
 
 
 def read_lines(path: Path, name: str = "") -> dict[str, tuple[int, Record]]:
-    """Read a JSONL file to line number and record by case id; an id that is missing or used twice is an
-    error.
-    """
+    """Read a JSONL file to line number and record by case id; one missing or used twice is an error."""
     found: dict[str, tuple[int, Record]] = {}
     for number, place, record in json_lines(path, name):
         case_id = record.get("case_id") if isinstance(record, dict) else None
@@ -102,9 +98,8 @@ def read(instructions: str | Path, criteria: str | Path | None = None) -> Reques
     for first, second, prefix in _files(Path(instructions), Path(criteria) if criteria else None):
         for path in (first, second):
             if not path.is_file():
-                raise SchemaError(
-                    "file not found", got=str(path), remedy="give the folder that holds both files"
-                )
+                remedy = "give the folder that holds both files"
+                raise SchemaError("file not found", got=str(path), remedy=remedy)
         here, there = f"{prefix}{first.name}", f"{prefix}{second.name}"
         asked, truth = read_lines(first, here), read_lines(second, there)
         for name in asked:
@@ -138,26 +133,21 @@ def _request(record: Record, criteria: Record, at: Record, repairs: list[Record]
     truth, source = criteria.get("ground_truth"), criteria.get("source")
     if not isinstance(truth, dict) or not isinstance(source, dict):
         raise SchemaError(f"{place}: ground_truth and source", allowed="two objects")
-    feasible = as_bool(truth.get("feasible"))
+    told = truth.get("feasible")
+    feasible = as_bool(told)
     if feasible is None:
-        raise SchemaError(
-            f"{place}: ground_truth.feasible", got=truth.get("feasible"), allowed="true or false"
-        )
-    if truth["feasible"] is not feasible:
-        words = {"was": str(truth["feasible"]), "now": str(feasible).lower()}
+        raise SchemaError(f"{place}: ground_truth.feasible", got=told, allowed="true or false")
+    if told is not feasible:
+        words = {"was": str(told), "now": str(feasible).lower()}
         repairs.append(at | {"field": "ground_truth.feasible"} | words)
     said = str(source.get("category_en") or source.get("category") or "")
     category = category_of(said, place)
     if said.strip().lower().replace(" ", "_") != category:
         repairs.append(at | {"field": "source.category_en", "was": said, "now": category})
-    for field, value in (
-        ("instruction_en", record.get("instruction_en")),
-        ("pair_id", criteria.get("pair_id")),
-    ):
-        if not isinstance(value, str) or not value.strip():
-            raise SchemaError(
-                f"case {at['case_id']!r}: {field}", got=value, allowed="a text that is not empty"
-            )
+    for field, given in (("instruction_en", record), ("pair_id", criteria)):
+        if not isinstance(value := given.get(field), str) or not value.strip():
+            what = f"case {at['case_id']!r}: {field}"
+            raise SchemaError(what, got=value, allowed="a text that is not empty")
     proof = {k: truth[k] for k in ("witness", "certificate") if k in truth}
     evidence = {k: criteria[k] for k in EVIDENCE if isinstance(criteria.get(k), dict)}
     images = record.get("input_images") or record.get("input_image") or []
@@ -172,10 +162,8 @@ def _request(record: Record, criteria: Record, at: Record, repairs: list[Record]
             "training_output_image")  # fmt: skip
     found |= {c: criteria.get(c) for c in kept}
     shown: Record = {c: _text(value, sort=c in ("proof", "evidence", "source")) for c, value in found.items()}
-    return shown | {
-        "feasible": feasible, "input_images": [images] if isinstance(images,
-        str) else [str(i) for i in images],
-    }  # fmt: skip
+    listed = [images] if isinstance(images, str) else [str(i) for i in images]
+    return shown | {"feasible": feasible, "input_images": listed}
 
 
 def _text(value: Any, *, sort: bool) -> str | None:

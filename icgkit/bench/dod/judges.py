@@ -1,7 +1,6 @@
 """Draw-or-Decline: judges of refusals, edits and stances; strict readers of what they answer.
- A judge is any model that `icgkit.calls.request` can call and one template in `templates/judges`. What cannot
-be read, or quotes what nobody wrote, is asked for once more (`icgkit.judge.ask`) and stays pending after
-that.
+
+What cannot be read, or quotes what nobody wrote, is asked for once more and stays pending after that.
 """
 
 from __future__ import annotations
@@ -42,9 +41,7 @@ Row = Mapping[str, Any]
 
 
 class Said(NamedTuple):
-    """A verdict about a text: value (None is pending), the quote, how reading went, whether its cause is the
-    verified one.
-    """
+    """A verdict about a text (None is pending), its quote, how reading went, whether its cause is right."""
 
     value: Any
     quote: str
@@ -180,8 +177,8 @@ def _asked(
 
 
 _READ: dict[str, Callable[[str | None, str], Said]] = {
-    "dod_refusal": read_refusal, "dod_stance": read_stance, "dod_edit": lambda reply,
-    _: read_edit_verdict(reply),
+    "dod_refusal": read_refusal, "dod_stance": read_stance,
+    "dod_edit": lambda reply, _text: read_edit_verdict(reply),
 }  # fmt: skip
 """Template of a judge to the reader of its reply."""
 

@@ -1,5 +1,4 @@
-"""Mazes of Draw-or-Decline: the grid, and how it is read from a request; what makes mazes is
-`icgforge.mazes`.
+"""Mazes of Draw-or-Decline: colours and grid, read from a request; what makes mazes is `icgforge.mazes`.
 
 A maze is a square of cells with a closed outer wall; its rooms are the cells with odd coordinates.
 """

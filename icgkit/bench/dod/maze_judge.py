@@ -72,8 +72,7 @@ class Broken(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What was measured; lengths are pixels of a picture with 48 a cell, null where there is nothing to
-    measure.
+    """What was measured, null if there was nothing; lengths are pixels of a picture with 48 a cell.
 
     scale : pixels a cell in the picture as it is. turn : degrees clockwise.
     shift : farthest distance of a corner of the maze from the corner of the picture.
@@ -159,9 +158,7 @@ def judge_mazes(
 
 
 def _judged(proof: str, data: bytes, limits: Thresholds) -> tuple[Any, ...]:
-    """Return valid, verdict, status and the measures of PNG, JPEG or WebP bytes, of 4,096 pixels a side at
-    most.
-    """
+    """Return valid, verdict, status and measures of a PNG, JPEG or WebP of 4,096 pixels a side at most."""
     try:
         with Image.open(io.BytesIO(data), formats=["PNG", "JPEG", "WEBP"]) as shown:
             if max(shown.size) > 4096:

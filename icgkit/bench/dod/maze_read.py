@@ -28,9 +28,7 @@ READABLE = 0.8
 
 
 class Frame(NamedTuple):
-    """Affine map from cells to pixels: a point (row, column), in cells, lies at `origin + column * across +
-    row * down`.
-    """
+    """Affine map of cells to pixels: (row, column) lies at `origin + column * across + row * down`."""
 
     origin: tuple[float, float]
     across: tuple[float, float]

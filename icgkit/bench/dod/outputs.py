@@ -145,9 +145,7 @@ def _review(root: Path, name: str, stage: str) -> tuple[Record, str]:
 
 
 def by_pixels(outputs: Outputs, requests: pl.DataFrame) -> pl.DataFrame:
-    """Judge the mazes of a run from their pixels (see `maze_judge.judge_mazes`); pictures that are not there
-    are left out.
-    """
+    """Judge the mazes of a run from their pixels (`maze_judge.judge_mazes`), if the pictures are there."""
     mazes = requests.filter("feasible", category="maze")["case_id"].implode()
     part = outputs.answers.filter(pl.col("case_id").is_in(mazes), pl.col("image_file").is_not_null())
     pictures = [read_file(p, limit=_MAX_IMAGE) for p in part["image_file"]]

@@ -1,6 +1,4 @@
-"""Draw-or-Decline: what each request came to, its rates, paired comparisons, stances, and how far a judge can
-be trusted.
-"""
+"""Draw-or-Decline: what each request came to, rates, paired comparisons, stances, quality of judges."""
 
 from __future__ import annotations
 

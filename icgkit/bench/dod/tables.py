@@ -1,6 +1,4 @@
-"""Draw-or-Decline: printed rates with the counts behind them, rates of programs apart, editing over
-declining.
-"""
+"""Draw-or-Decline: printed rates with the counts behind them, rates of programs, editing over declining."""
 
 from __future__ import annotations
 
@@ -52,17 +50,14 @@ def _facts() -> dict[str, tuple[str, str]]:
 
 
 def sizes() -> dict[str, int]:
-    """Return how many requests of each kind stand behind a printed rate: of a category, of six, and
-    "overall".
-    """
+    """Return how many requests of each kind stand behind a printed rate: of a category, of six, "overall"."""
     pairs = int(_facts()["pairs"][0])
     each = pairs // len(_PUBLIC)
     return dict.fromkeys(_PUBLIC, each) | {"other six": pairs - each, "overall": pairs}
 
 
 def counted(level: float = 0.95) -> pl.DataFrame:
-    """Turn the printed rates into counts: the columns of `data/published/dod.csv`, `n`, those of `count_of`,
-    `from`.
+    """Turn the printed rates into counts: columns of `published/dod.csv`, `n`, those of `count_of`, `from`.
 
     An overall rate is the sum over its seven categories where these are printed and each is one count (`from`
     "categories"); else it is what the rate itself can stand for ("rate").

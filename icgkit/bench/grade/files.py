@@ -32,13 +32,10 @@ FULL = 0.99
 """A reasoning score above this is full: weights such as 0.33 do not add up to 1."""
 _BOTH = re.compile(r"\W*(yes|no)\W*(or\b|and\b|/)\W*(yes|no)\b", re.I)
 _ANSWER = re.compile(r"\W*(yes|no|true|false)\b", re.I)
-_TASK: dict[str, Any] = texts("task_id", "discipline", "sub_task", "kind", "text", "image_path",
-    "editing_path", "gt") | { "questions": pl.List(pl.Struct({"id": pl.String, "question": pl.String,
-    "score": pl.Float64})), "n_questions": pl.Int64, "weight": pl.Float64, "status": pl.String,
-}  # fmt: skip
-_SAMPLE: dict[str, Any] = texts("model", "task_id", "discipline", "sub_task", "kind") | dict.fromkeys(
-    PARTS, pl.Float64
-)
+_POINT = pl.Struct({"id": pl.String, "question": pl.String, "score": pl.Float64})
+_TASK = texts("task_id", "discipline", "sub_task", "kind", "text", "image_path", "editing_path", "gt")
+_TASK |= {"questions": pl.List(_POINT), "n_questions": pl.Int64, "weight": pl.Float64, "status": pl.String}
+_SAMPLE = texts("model", "task_id", "discipline", "sub_task", "kind") | dict.fromkeys(PARTS, pl.Float64)
 _SAMPLE |= texts(*(f"{name}_status" for name in PARTS)) | {"stored": pl.Float64, "full": pl.Boolean}
 Record = Mapping[str, Any]
 Problem = tuple[str, str, str, str]
@@ -66,8 +63,7 @@ def discipline_of(task_id: str) -> str:
 
 
 def load_tasks(path: str | Path) -> pl.DataFrame:
-    """Read a task list or a model's result file (a JSON list of objects with a task id each), in the order of
-    the file.
+    """Read a task list or a model's result file: a JSON list of objects with a task id each.
 
     `task_id`, `discipline`, `sub_task`, `kind` (overall | style | none), `text`, `image_path`, `editing_path`
     (null in the bare task list), `gt`, `questions` (list of structs id, question, score), `n_questions`,
@@ -164,10 +160,9 @@ def _records(folder: Path, mark: str, problems: list[Problem]) -> dict[str, list
     files = sorted(folder.glob(f"*{mark}*.json"))
     folders = sorted(p for p in folder.glob(f"*{mark}*") if p.is_dir())
     if len(files) > 1 or (not files and len(folders) != 1):
-        raise SchemaError(
-            f"{folder.name}: scores named *{mark}*.json", got=[p.name for p in (*files,
-            *folders)] or "no such file", allowed="one file, or one folder with a file a task",
-        )  # fmt: skip
+        got = [p.name for p in (*files, *folders)] or "no such file"
+        allowed = "one file, or one folder with a file a task"
+        raise SchemaError(f"{folder.name}: scores named *{mark}*.json", got=got, allowed=allowed)
     singles = {p.name: read_json(p) for p in sorted(folders[0].glob("*.json"))} if len(folders) == 1 else {}
     found = read_json(files[0]) if files else list(singles.values())
     if not isinstance(found, list):

@@ -1,6 +1,6 @@
 """Judge edited diagrams as GRADE does: rubric points, consistency by kind of task, readability.
- Each is one call a sample, recorded in a cache and replayed from it. What a judge does not answer is asked
-for once more (`icgkit.judge.ask`) and stays missing after that.
+
+What a judge does not answer is asked for once more (`icgkit.judge.ask`) and stays missing after that.
 """
 
 from __future__ import annotations

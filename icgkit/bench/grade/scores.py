@@ -1,6 +1,4 @@
-"""GRADE's scores by the public rules: per sample, per set in both published forms; instructions and judges
-compared.
-"""
+"""GRADE's scores by the public rules, per sample and per set; instructions and judges compared."""
 
 from __future__ import annotations
 
@@ -36,8 +34,7 @@ _PERCENT = {"reasoning": 100, "consistency": 50, "readability": 50}
 
 
 def add_scores(samples: pl.DataFrame) -> pl.DataFrame:
-    """Add the score of each sample: `relaxed` (percent) and `strict`; null where a dimension that it has is
-    missing.
+    """Add the score of each sample, null where a dimension is missing: `relaxed` (percent) and `strict`.
 
     relaxed = 60 R + 30 C / 2 + 10 L / 2, and 80 R + 20 L / 2 where no consistency is asked for. strict: every
     point met (or R > 0.99, the public rule for float weights), C = 2 or not asked for, L = 2.
@@ -122,8 +119,7 @@ def set_scores(
 def strict_accuracy(
     samples: pl.DataFrame, *, by: str | Sequence[str] = ("model",), ci: Bootstrap = CI
 ) -> pl.DataFrame:
-    """Compute strict accuracy as a share (columns of `icgkit.metrics.recall`), and the public scorer's own
-    beside it.
+    """Compute strict accuracy as a share (see `icgkit.metrics.recall`), the public scorer's own beside it.
 
     `public`: passes over all samples that have a reasoning record, so that a sample without a readability
     score has failed; and R has to be above 0.99, so that three points of weight 0.33, all met, have failed,

@@ -40,8 +40,7 @@ def counted(value: float | None, n: int) -> dict[str, Any]:
 
 
 def leaderboard() -> pl.DataFrame:
-    """Return the published leaderboard (percent) with `relaxed_set` (of the three dimensions) and what does
-    not fit in it.
+    """Return the published leaderboard (percent), `relaxed_set` of its dimensions, what does not fit in it.
 
     A model for which two sources disagree has a row for each, and says so in `flag`; neither is corrected.
     """
@@ -110,8 +109,7 @@ def checks() -> pl.DataFrame:
 
 
 def ablation_beside(compared: pl.DataFrame) -> pl.DataFrame:
-    """Put our comparison of implicit and explicit instructions (`compare_instructions`) below the published
-    one, percent.
+    """Put our comparison of instructions (`compare_instructions`) below the published one, percent.
 
     `count_implicit`, `count_explicit` are strict accuracy as counts; "no k of n" shows that samples are
     missing there, so that the two sides are not fully paired. No interval and no test: the paper gives none,
@@ -137,8 +135,7 @@ def ablation_beside(compared: pl.DataFrame) -> pl.DataFrame:
 
 
 def judges_table(errors: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Return the errors of judges in one row each (scale 0 to 1): the published ones, or ours (`judge_error`)
-    if given.
+    """Return the errors of judges in one row each (0 to 1): the published ones, or ours (`judge_error`).
 
     The two are no comparison: the published judges marked pictures of models against experts; ours marks
     drawn diagrams whose places stand in the rubric, against what holds by construction.

@@ -35,10 +35,8 @@ from icgkit.untrusted import json_value
 HALVES = {"data_manual_production": "manual", "data_web-sourced_instances": "web"}
 METHODS = ("text_change", "text_relocation", "text_delete", "scaling", "text_insert", "text_attribute")
 DIFFICULTIES = ("easy", "medium", "hard")
-KNOWN = {
-    "editing_method": METHODS, "difficulty": DIFFICULTIES, "source_tag": ("human_annotation",
-    "model_generated"),
-}  # fmt: skip
+SOURCES = ("human_annotation", "model_generated")
+KNOWN = {"editing_method": METHODS, "difficulty": DIFFICULTIES, "source_tag": SOURCES}
 SPELLINGS = {
     "editing_method": {"scalling": "scaling"},
     "difficulty": {"esay": "easy", "meduim": "medium"},
@@ -99,9 +97,7 @@ class _Log:
 
 
 def read(path: str | Path) -> Import:
-    """Read every annotation file below the public folder, or one above it; an error if there is none of
-    TextEditBench.
-    """
+    """Read every annotation file below the public folder, or one above it."""
     root = Path(path)
     files = sorted(p for p in root.rglob("*.json") if _regular(root, p))
     if not files:

@@ -113,8 +113,7 @@ def _averages(frame: pl.DataFrame, order: Iterable[str], ci: Bootstrap | None) -
 
 
 def outside_mask(original: Array, edited: Array, mask: NDArray[np.bool_]) -> dict[str, float]:
-    """Compare two pictures (height, width, 3; values 0 to 255) where nothing should have changed: outside the
-    mask.
+    """Compare two pictures (height, width, 3; 0 to 255) where nothing should have changed: outside the mask.
 
     `MSE` and `PSNR` (10 log10(255^2 / MSE), infinite for no difference) over the pixels outside the mask;
     `SSIM` of the pictures with the mask set to black, over the whole picture, as in the public script.
@@ -207,9 +206,7 @@ def _compared(root: Path, row: dict[str, Any], here: Path, found: Path | None) -
 def score(
     folder: str | Path, data: str | Path | None = None, *, model: str = ""
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Score a folder of the public judge's files, or of edited pictures (then with `data`, the public
-    folder).
-    """
+    """Score a folder of the public judge's files, or of edited pictures (`data`: the public folder)."""
     here = Path(folder)
     if here.is_dir() and next(here.rglob("*_edited.*"), None) is not None:
         if data is None:

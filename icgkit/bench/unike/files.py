@@ -1,6 +1,6 @@
 """UniKE: do text edits of a unified model reach its images? Data file, its rules, the judge's reply.
- The UniKE paper. A record is one edit of a subject; an attribute edit has up to four stages, a relation edit
-one.
+
+A record is one edit of a subject; an attribute edit has up to four stages, a relation edit one.
 """
 
 from __future__ import annotations
@@ -55,8 +55,7 @@ class Edits(NamedTuple):
 
 
 def load_edits(path: str | Path) -> Edits:
-    """Read a UniKE data file: a JSON list of records with `subject`, `category`, `source`, `stage_1` to
-    `stage_4`.
+    """Read a UniKE data file: a JSON list of records with `subject`, `category`, `source`, `stage_1` ...
 
     A stage that lacks a field of `FIELDS` is left out and listed; a stage that is absent or null was found
     unsuitable by the makers and is no problem, unless it is the first. Edits are numbered in the
@@ -163,8 +162,7 @@ def names(text: str, value: str) -> bool:
 
 
 def check_rules(instances: pl.DataFrame) -> pl.DataFrame:
-    """Check the rules that the data file is made by: `instance_id`, `rule`, `severity` (breach | note),
-    `field`, `detail`.
+    """Check the rules that the data file is made by: instance, `rule`, `severity`, `field`, `detail`.
 
     `statement`: a prompt is a statement to complete. `prompt_value`: it does not name the target (comparisons
     of size excepted). `image_value`: an image prompt names neither value; a note for comparisons of size,

@@ -36,8 +36,7 @@ Problem = tuple[str, str, str]
 def read_run(
     folder: str | Path, instances: pl.DataFrame, *, model: str = "", editor: str = ""
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Read a run of the public tools, `results/<model>/<editor>/run_<k>`, on the file that it was made on
-    (`load_edits`).
+    """Read a run of the public tools, `results/<model>/<editor>/run_<k>`, on the edits that it was made on.
 
     Outcomes as of `load_outcomes`, a row an instance and protocol that was judged (all as reasoning-augmented
     where nothing was), and the problems: place, kind, detail. Efficacy is the tools' own mark, for a text of
@@ -159,8 +158,7 @@ def _cases(root: Path, patterns: list[str], problems: list[Problem]) -> dict[str
 def score(
     folder: str | Path, data: str | Path, *, rule: Rule = "published", model: str = "", editor: str = ""
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Score a run (`read_run`) of the data file (`UniKE.json`) by family and overall, by a rule of
-    `scores.RULES`.
+    """Score a run (`read_run`) of the data file by family and overall, by a rule of `scores.RULES`.
 
     The rows of `family_scores` that were measured, and the problems.
     """

@@ -71,8 +71,7 @@ def says(text: str | None, target: str, original: str) -> bool | None:
 
 
 def contains_target(text: str | None, target: str, category: str = "") -> bool | None:
-    """Say whether a text holds the target (of a size edit: any word of its group): the public rule for
-    rationales.
+    """Say whether a text holds the target (of sizes: a word of its group): the public rule for rationales.
 
     A part of a word counts, and so does a denial. `says` is stricter: a word of its own, named first.
     """

@@ -25,8 +25,7 @@ def _printed() -> pl.DataFrame:
 
 
 def published_counts(level: float = 0.95) -> pl.DataFrame:
-    """Return the published table as counts: `protocol` to `measure`, `estimate` (percent), `n`, `k`, `low`,
-    `high`.
+    """Return the published table as counts: its cells, `estimate` (percent), `n`, `k`, `low`, `high`.
 
     The denominators stand in `unike_facts` (`scored_attribute`, `scored_relation`); they are no printed
     numbers but the only ones that give every printed figure to two decimals, see `denominators`. The overall
@@ -43,15 +42,12 @@ def published_counts(level: float = 0.95) -> pl.DataFrame:
 
 
 def denominators(family: str, tried: range) -> pl.DataFrame:
-    """Tell which denominators can stand behind the printed cells of a family (see
-    `report.published.fitting`).
-    """
+    """Tell which denominators can stand behind the printed cells of a family (`published.fitting`)."""
     return fitting(_printed().filter(family=family)["estimate"].to_list(), tried, decimals=2)
 
 
 def table_beside(outcomes: pl.DataFrame, *, where: str = TOY, **options: Any) -> pl.DataFrame:
-    """Return the published table by family with our rows below it; `TOY` as their source marks them as
-    simulated.
+    """Return the published table by family with our rows below it; the source `TOY` marks them as simulated.
 
     `protocol`, `model`, `editor`, `where`, `simulated`, `rule`, for each of efficacy, reasoning, vqa one
     column a family (`efficacy_attribute` ...), percent, then `n_attribute` ... and `k_...`, `low_...`,
