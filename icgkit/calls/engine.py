@@ -24,10 +24,10 @@ from typing import Any
 from icgkit.calls.cache import Cache, pending
 from icgkit.calls.ledger import Summary
 from icgkit.calls.limits import PATIENCE, Concurrency, Limits, RateLimit, limited_as, pause, wait_for
-from icgkit.calls.prices import Price, check_prices, count, price_of, tokens_in
+from icgkit.calls.prices import Price, check_prices, price_of, tokens_in
 from icgkit.calls.progress import Progress
 from icgkit.calls.record import Record, relabel
-from icgkit.calls.reply import PASSING, TOO_MANY, Failed, failed_inside, pack_raw, read_reply
+from icgkit.calls.reply import PASSING, TOO_MANY, Failed, count, failed_inside, pack_raw, read_reply
 from icgkit.calls.request import REDO, Addressed, Request, address, provider_of, purpose_of, record_for
 from icgkit.calls.transports import Transport, check_models, open_transport
 from icgkit.calls.worker import OfflineTransport, Pool

@@ -6,6 +6,7 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
@@ -156,10 +157,8 @@ class Concurrency:
 
 async def wait_for(event: asyncio.Event, seconds: float) -> None:
     """Wait for an event, but not for longer than so many seconds."""
-    try:
+    with suppress(TimeoutError):
         await asyncio.wait_for(event.wait(), seconds)
-    except TimeoutError:
-        return
 
 
 class RateLimit:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from icgkit.calls.keys import load_litellm
+from icgkit.calls.reply import count
 from icgkit.calls.request import Addressed, provider_of, sent_params
 from icgkit.errors import CallError
 
@@ -16,8 +17,6 @@ IMAGE_TOKENS = 1100
 MOST_OUTPUT = 32_768
 """Output tokens assumed where neither the call nor litellm knows a limit."""
 _counted: dict[tuple[str, str], int] = {}
-_MOST_TOKENS = 10**9
-"""A count beyond this is no count."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +79,6 @@ class Price:
 
 FREE = Price(0.0, 0.0)
 NO_PRICE = Price(None, None)
-
-
-def count(value: Any) -> int | None:
-    """Return a count of tokens, None if the value cannot be one."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < _MOST_TOKENS:
-        return None
-    return int(value)
 
 
 def _part(usage: Mapping[str, Any], details: str, name: str) -> int:

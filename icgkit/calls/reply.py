@@ -81,9 +81,9 @@ def text_of(message: Mapping[str, Any]) -> str | None:
     return clean(content) if isinstance(content, str) else None
 
 
-def _whole(value: Any) -> int | None:
-    """Return a count of tokens; None for what is none or does not fit."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 2**53:
+def count(value: Any, most: int = 10**9) -> int | None:
+    """Return a count of tokens, None if the value cannot be one."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < most:
         return None
     return int(value)
 
@@ -92,10 +92,19 @@ def _dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def read_reply(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Read status, text, finish reason, refusal, token counts and answering model."""
+def first_choice(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the first choice of a reply, empty if it has none."""
     choices = raw.get("choices")
-    first = _dict(choices[0]) if isinstance(choices, list) and choices else {}
+    return _dict(choices[0]) if isinstance(choices, list) and choices else {}
+
+
+def read_reply(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Read status, text, finish reason, refusal, token counts and answering model.
+
+    `ok` needs text and an ending that is known to be whole (`ENDED`), or a server that reports no endings
+    at all; a `finish_reason` of null or one that nobody knows is an `error`, whatever text stands beside it.
+    """
+    first = first_choice(raw)
     message = _dict(first.get("message"))
     text = text_of(message)
     own = _dict(first.get("provider_specific_fields")) | _dict(message.get("provider_specific_fields"))
@@ -129,17 +138,16 @@ def read_reply(raw: Mapping[str, Any]) -> dict[str, Any]:
         "text": text,
         "finish_reason": finish,
         "refusal": mask(clean(refusal))[:2000] if refusal else None,
-        "input_tokens": _whole(usage.get("prompt_tokens")),
-        "output_tokens": _whole(usage.get("completion_tokens")),
-        "reasoning_tokens": _whole(details.get("reasoning_tokens")),
+        "input_tokens": count(usage.get("prompt_tokens"), 2**53),
+        "output_tokens": count(usage.get("completion_tokens"), 2**53),
+        "reasoning_tokens": count(details.get("reasoning_tokens"), 2**53),
         "answered_model": str(model) if model else None,
     }
 
 
 def error_in(raw: Mapping[str, Any]) -> Any:
     """Return the error that a reply with HTTP status 200 tells of, in itself or in its choice; None without one."""
-    choices = raw.get("choices")
-    first = _dict(choices[0]) if isinstance(choices, list) and choices else {}
+    first = first_choice(raw)
     own = _dict(first.get("provider_specific_fields"))
     return raw.get("error") or first.get("error") or own.get("error") or None
 
@@ -155,8 +163,7 @@ def read_stream(data: bytes) -> dict[str, Any]:
             continue
         part = _dict(json_value(event, "an event of the stream", lenient=True, error=CallError))
         whole |= {k: v for k, v in part.items() if k not in ("choices", "object") and v is not None}
-        choices = part.get("choices")
-        first = _dict(choices[0]) if isinstance(choices, list) and choices else {}
+        first = first_choice(part)
         if first.get("index") in (None, 0):
             choice |= {k: v for k, v in first.items() if k not in ("delta", "message") and v is not None}
             delta = _dict(first.get("delta")) or _dict(first.get("message"))
@@ -177,19 +184,17 @@ def _dumped(value: Any) -> str:
 def pack_raw(raw: Mapping[str, Any], text: str | None) -> str:
     """Return the raw reply as JSON; where it repeats the text there is a placeholder."""
     data = {k: v for k, v in raw.items() if not k.startswith("_") and v is not None}
-    choices = data.get("choices")
-    if text and isinstance(choices, list) and choices and isinstance(choices[0], dict):
-        message = choices[0].get("message")
-        if isinstance(message, dict) and message.get("content") == text:
-            first = {**choices[0], "message": {**message, "content": _PLACEHOLDER}}
-            data["choices"] = [first, *choices[1:]]
+    first = first_choice(data)
+    message = _dict(first.get("message"))
+    if text and message.get("content") == text:
+        told = {**first, "message": {**message, "content": _PLACEHOLDER}}
+        data["choices"] = [told, *data["choices"][1:]]
     try:
-        out = json.dumps(data, allow_nan=False, separators=(",", ":"), default=str)
+        return json.dumps(data, allow_nan=False, separators=(",", ":"), default=str)
     except ValueError:
-        out = json.dumps(_finite(data), separators=(",", ":"), default=str)
+        return json.dumps(_finite(data), separators=(",", ":"), default=str)
     except RecursionError:
-        out = "{}"
-    return out
+        return "{}"
 
 
 def _finite(value: Any) -> Any:
@@ -203,12 +208,10 @@ def _finite(value: Any) -> Any:
 def unpack_raw(raw: str, text: str | None) -> dict[str, Any]:
     """Return the raw reply with its text put back."""
     found = json_value(raw, "raw reply", lenient=True)  # a cache may be somebody else's
-    data: dict[str, Any] = found if isinstance(found, dict) else {}
-    choices = data.get("choices")
-    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-        message = _dict(choices[0].get("message"))
-        if message.get("content") == _PLACEHOLDER:
-            message["content"] = text
+    data: dict[str, Any] = _dict(found)
+    message = _dict(first_choice(data).get("message"))
+    if message.get("content") == _PLACEHOLDER:
+        message["content"] = text
     return data
 
 

@@ -420,7 +420,7 @@ def open_transport(asked: Addressed, limits: Limits, *, need_key: bool = True) -
         )
     litellm = load_litellm()
     _one_whole_answer(params, request.model)
-    effective = _effective(litellm, route.sent_as, route.provider, params, request.model)
+    effective = _effective(route.sent_as, route.provider, params, request.model)
     if params.get("stream"):
         raise CallError(
             f"model {request.model}: stream",
@@ -490,7 +490,7 @@ def _drops_images(model: str, provider: str) -> bool:
     return PIXEL.split(",")[1] not in text
 
 
-def _effective(litellm: Any, model: str, provider: str, params: dict[str, Any], name: str) -> dict[str, Any]:
+def _effective(model: str, provider: str, params: dict[str, Any], name: str) -> dict[str, Any]:
     """Map the parameters as litellm does for this model, without dropping any."""
     from litellm.utils import get_optional_params
 

@@ -241,6 +241,10 @@ def values_in(body: str) -> tuple[list[Value], str]:
     return [v for v in found if v.value] or found, ""
 
 
+def _escaped(mark: re.Match[str]) -> str:
+    return mark.group() if len(mark.group()) > 1 else "\\" + mark.group()
+
+
 def _mended(body: str, at: int) -> tuple[Any, int] | None:
     """Undo slips that leave the meaning plain, in the value that begins at `at`; None if that does not do."""
     out: list[str] = []
@@ -250,11 +254,7 @@ def _mended(body: str, at: int) -> tuple[Any, int] | None:
         text = token.group()
         if text[0] == '"':
             inner = text[1:-1] if len(text) > 1 and text.endswith('"') else text[1:]
-            text = (
-                '"'
-                + _ESCAPE.sub(lambda m: m.group() if len(m.group()) > 1 else "\\" + m.group(), inner)
-                + '"'
-            )
+            text = f'"{_ESCAPE.sub(_escaped, inner)}"'
         elif text in ",\uff0c":
             text, comma = ",", len(out)
         elif text in ":\uff1a":
@@ -272,16 +272,11 @@ def _mended(body: str, at: int) -> tuple[Any, int] | None:
         out.append(text)
         if level == 0:
             try:
-                return json.loads("".join(out), **_HOOKS), token.end()
+                return _DECODER.decode("".join(out)), token.end()
             except (ValueError, RecursionError):
                 return None
     return None
 
-
-_HOOKS: dict[str, Any] = {
-    "object_pairs_hook": _pairs, "parse_constant": lambda _: None, "parse_float": float_or_null,
-    "parse_int": int_or_null, "strict": False,
-}  # fmt: skip
 
 _SAID = re.compile(
     r"\b(?:says?|said|states?|stated|claims?|claimed|contains?|contained|quot(?:es?|ed|ing)|includes?|included|"
@@ -292,14 +287,10 @@ _SAID = re.compile(
 )
 _OWN = re.compile(r"\b(?:I|my|mine)\b(?![^.!?;]*\b(?:quot|disregard|ignor))", re.I)
 _FENCE_LINE = re.compile(r"[ \t]*(?:`{3,12}|~{3,12})[^\n`]{0,30}\n?[ \t]*\Z")
-_CLOSERS = {
-    '"': '"',
-    "'": "'",
-    "\u201c": "\u201d",
-    "\u201e": "\u201c\u201d",
-    "\u2018": "\u2019",
-    "\u00ab": "\u00bb",
-}
+_CLOSERS = dict(
+    zip("\"'\u201c\u2018\u00ab\u201e", ('"', "'", "\u201d", "\u2019", "\u00bb", "\u201c\u201d"), strict=True)
+)
+"""What closes each quotation mark."""
 
 
 def _anothers(body: str, start: int, end: int) -> bool:

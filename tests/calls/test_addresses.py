@@ -10,9 +10,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from loopback import good, listen
+from loopback import Answer, good, listen
 from small_data import write_small
 
 from icgkit.calls import keys
@@ -20,8 +21,16 @@ from icgkit.calls.cache import Cache
 from icgkit.calls.engine import complete
 from icgkit.calls.keys import load_litellm
 from icgkit.calls.limits import Limits
+from icgkit.calls.record import Record
 from icgkit.calls.request import Request, address
-from icgkit.calls.transports import LitellmTransport, OpenAITransport, check_models, open_transport, route_of
+from icgkit.calls.transports import (
+    LitellmTransport,
+    OpenAITransport,
+    Transport,
+    check_models,
+    open_transport,
+    route_of,
+)
 from icgkit.errors import CallError
 from icgkit.study.batch import run_batch
 from icgkit.study.file import Study
@@ -32,7 +41,7 @@ OPENAI, ANTHROPIC = "sk-openai-0123456789abcdef", "sk-ant-0123456789abcdef"
 
 
 @pytest.fixture(autouse=True)
-def _bare(tmp_path: Path, monkeypatch) -> None:
+def _bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No provider's variable is set, and the working directory is an empty one."""
     for name in list(os.environ):
         if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL", "_PROXY", "_proxy")) or name.startswith(
@@ -45,11 +54,11 @@ def _bare(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("ICGKIT_HOME", str(tmp_path))
 
 
-def lane(model: str, **params):
+def lane(model: str, **params: Any) -> Transport:
     return open_transport(address(Request(model, ASK, params)), Limits())
 
 
-def call(model: str, folder: Path, **params):
+def call(model: str, folder: Path, **params: Any) -> Record:
     return complete(Request(model, ASK, params), cache=Cache(folder), limits=ONCE)
 
 
@@ -58,7 +67,7 @@ LOCAL = sorted(keys.table()["local"])
 
 @pytest.mark.parametrize("provider", LOCAL)
 def test_a_server_of_one_s_own_without_an_address_is_never_looked_for_elsewhere(
-    provider, tmp_path, monkeypatch
+    provider: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with listen() as proxy:
         monkeypatch.setenv("HTTPS_PROXY", proxy.url)
@@ -70,7 +79,7 @@ def test_a_server_of_one_s_own_without_an_address_is_never_looked_for_elsewhere(
     assert not (tmp_path / "c").exists()
 
 
-def test_what_it_needs_works_as_the_error_says(tmp_path, monkeypatch) -> None:
+def test_what_it_needs_works_as_the_error_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with listen(good) as server:
         for provider in ("hosted_vllm", "lm_studio", "llamafile"):
             monkeypatch.setenv(f"{provider.upper()}_API_BASE", server.url + "/v1")
@@ -79,7 +88,7 @@ def test_what_it_needs_works_as_the_error_says(tmp_path, monkeypatch) -> None:
         assert len(server.requests) == 4
 
 
-def test_the_command_line_stops_before_anything_is_sent_or_made(tmp_path) -> None:
+def test_the_command_line_stops_before_anything_is_sent_or_made(tmp_path: Path) -> None:
     write_small(tmp_path / "mine")
     with listen() as proxy:
         env = {**os.environ, "HTTPS_PROXY": proxy.url, "HTTP_PROXY": proxy.url, "OPENAI_API_KEY": OPENAI}
@@ -113,7 +122,9 @@ def test_the_command_line_stops_before_anything_is_sent_or_made(tmp_path) -> Non
         assert OPENAI not in "".join(proxy.requests)
 
 
-def test_a_bare_claude_never_goes_to_the_address_that_is_set_for_openai(tmp_path, monkeypatch) -> None:
+def test_a_bare_claude_never_goes_to_the_address_that_is_set_for_openai(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", ANTHROPIC)
     monkeypatch.setenv("OPENAI_API_KEY", OPENAI)
     with listen(good) as server, listen() as proxy:
@@ -128,7 +139,9 @@ def test_a_bare_claude_never_goes_to_the_address_that_is_set_for_openai(tmp_path
 
 
 @pytest.mark.parametrize("named", ["ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE"])
-def test_an_address_in_a_provider_s_own_variable_is_shown_and_recorded(named, tmp_path, monkeypatch) -> None:
+def test_an_address_in_a_provider_s_own_variable_is_shown_and_recorded(
+    named: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", ANTHROPIC)
     monkeypatch.setenv(named, "http://127.0.0.1:9")
     for model in ("anthropic/claude-sonnet-4-6", "claude-sonnet-4-6"):
@@ -144,7 +157,7 @@ def _key_of_another(provider: str, whole: str) -> bool:
     )
 
 
-def test_no_server_gets_the_key_of_another_provider(tmp_path, monkeypatch) -> None:
+def test_no_server_gets_the_key_of_another_provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """litellm takes OPENAI_API_KEY for any server of that form without a key of its own."""
     litellm = load_litellm()
     monkeypatch.setenv("OPENAI_API_KEY", OPENAI)
@@ -168,7 +181,9 @@ def test_no_server_gets_the_key_of_another_provider(tmp_path, monkeypatch) -> No
 @pytest.mark.parametrize(
     "model", ["deepseek/deepseek-chat", "groq/x", "mistral/x", "openrouter/x", "together_ai/x", "xai/grok-4"]
 )
-def test_a_missing_key_stops_before_the_first_call(model, tmp_path, monkeypatch) -> None:
+def test_a_missing_key_stops_before_the_first_call(
+    model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", OPENAI)
     with pytest.raises(CallError, match="API_KEY is not set"):
         call(model, tmp_path / "c")
@@ -195,20 +210,24 @@ def test_a_missing_key_stops_before_the_first_call(model, tmp_path, monkeypatch)
         ("openai/served", {"api_base": "http://localhost:8000/v1"}, {}),
     ],
 )  # fmt: skip
-def test_every_valid_way_to_sign_in_is_accepted(model, params, env, monkeypatch) -> None:
+def test_every_valid_way_to_sign_in_is_accepted(
+    model: Any, params: Any, env: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, value in env.items():
         monkeypatch.setenv(name, value)
     assert check_models([address(Request(model, ASK, {"max_tokens": 10, **params}))])
 
 
-def test_azure_without_an_address_or_a_key_is_refused(monkeypatch) -> None:
+def test_azure_without_an_address_or_a_key_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CallError, match="AZURE_API_BASE"):
         lane("azure/gpt-4o")
     with pytest.raises(CallError, match="AZURE_API_KEY is not set"):
         lane("azure/gpt-4o", api_base="https://r.openai.azure.com")
 
 
-def test_an_azure_call_goes_to_the_named_address_with_its_own_key(tmp_path, monkeypatch) -> None:
+def test_an_azure_call_goes_to_the_named_address_with_its_own_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AZURE_API_KEY", "azure-0123456789")
     monkeypatch.setenv("OPENAI_API_KEY", OPENAI)
     with listen(good) as server:
@@ -231,19 +250,19 @@ def test_an_azure_call_goes_to_the_named_address_with_its_own_key(tmp_path, monk
         ("http://host/v1?key=abcdef0123456789", "a query in the address"),
     ],
 )
-def test_addresses_that_are_none_or_hold_a_secret(base, message) -> None:
+def test_addresses_that_are_none_or_hold_a_secret(base: Any, message: Any) -> None:
     with pytest.raises(CallError, match=message) as told:
         lane("hosted_vllm/m", api_base=base)
     assert "0123456789" not in str(told.value)
 
 
-def test_a_server_may_not_send_the_prompt_on_to_another(tmp_path) -> None:
+def test_a_server_may_not_send_the_prompt_on_to_another(tmp_path: Path) -> None:
     with listen(good) as other:
 
-        def away(whole, asked):
+        def away(whole: str, asked: dict[str, Any]) -> Answer:
             return 307, {"Location": other.url + "/v1/chat/completions"}, b""
 
-        def within(whole, asked):
+        def within(whole: str, asked: dict[str, Any]) -> Answer:
             return (
                 good(whole, asked) if "/new/" in whole else (307, {"Location": "/new/chat/completions"}, b"")
             )
@@ -251,17 +270,17 @@ def test_a_server_may_not_send_the_prompt_on_to_another(tmp_path) -> None:
         with listen(away) as server:
             record = call("hosted_vllm/m", tmp_path / "c", api_base=server.url + "/v1")
             assert (record.status, record.attempts) == ("error", 1)
-            assert "name it as api_base" in record.refusal
+            assert "name it as api_base" in str(record.refusal)
         assert other.requests == []
         with listen(within) as server:
             assert call("hosted_vllm/m", tmp_path / "d", api_base=server.url + "/v1").text == "fine"
 
 
-def test_a_stream_is_refused_and_one_that_breaks_off_is_no_answer(tmp_path) -> None:
+def test_a_stream_is_refused_and_one_that_breaks_off_is_no_answer(tmp_path: Path) -> None:
     with pytest.raises(CallError, match="stream; got True; leave it out"):
         lane("hosted_vllm/m", api_base="http://127.0.0.1:9", stream=True)
 
-    def stream(whole, asked):
+    def stream(whole: str, asked: dict[str, Any]) -> Answer:
         return (
             200,
             {"Content-Type": "text/event-stream"},
@@ -271,7 +290,7 @@ def test_a_stream_is_refused_and_one_that_breaks_off_is_no_answer(tmp_path) -> N
     with listen(stream) as server:
         record = call("hosted_vllm/m", tmp_path / "c", api_base=server.url)
     assert (record.status, record.attempts) == ("error", 1)
-    assert "not finished" in record.refusal  # a stream that nobody asked for is read: this one broke off
+    assert "not finished" in str(record.refusal)  # a stream that nobody asked for is read: this one broke off
 
 
 def test_an_address_with_the_path_of_the_call_is_refused() -> None:
@@ -288,7 +307,9 @@ PICTURE = [
 ]
 
 
-def test_an_image_that_litellm_would_leave_out_stops_the_run(tmp_path, monkeypatch) -> None:
+def test_an_image_that_litellm_would_leave_out_stops_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("DEEPSEEK_API_KEY", "XAI_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.setenv(name, "sk-0123456789")
     with pytest.raises(CallError, match="leaves images out of what it sends to deepseek"):
@@ -312,7 +333,9 @@ def test_an_image_that_litellm_would_leave_out_stops_the_run(tmp_path, monkeypat
         assert isinstance(lane("openai/deepseek-vl", api_base=server.url), OpenAITransport)
 
 
-def test_a_stranger_s_cache_chooses_neither_address_nor_variable(tmp_path, monkeypatch) -> None:
+def test_a_stranger_s_cache_chooses_neither_address_nor_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_small(tmp_path / "data" / "cases" / "mine")
     monkeypatch.setenv("OPENAI_API_KEY", OPENAI)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "aws-0123456789")
@@ -331,8 +354,13 @@ def test_a_stranger_s_cache_chooses_neither_address_nor_variable(tmp_path, monke
         }
         for lines in ([state], [stub, state], [{**stub, "endpoint": evil.url + "/x"}, state]):
             (folder / "a.jsonl").write_text("".join(json.dumps(x) + "\n" for x in lines), encoding="utf-8")
-            study = Study(
-                dataset="mine", models=["openai/gpt-4o"], conditions=["direct"], cache=str(folder.parent)
+            study = Study.of(
+                {
+                    "dataset": "mine",
+                    "models": ["openai/gpt-4o"],
+                    "conditions": ["direct"],
+                    "cache": str(folder.parent),
+                }
             )
             with pytest.raises(CallError, match="nothing was sent"):
                 run_batch(study)

@@ -10,7 +10,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fault_server import State, serve
@@ -28,25 +30,25 @@ KEY = "sk-test-secret-0123456789"
 
 
 @pytest.fixture(scope="module")
-def server():
+def server() -> Iterator[State]:
     with serve() as state:
         yield state
 
 
 @pytest.fixture(autouse=True)
-def _key(monkeypatch) -> None:
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.delenv("OPENAI_API_BASE", raising=False)
 
 
-def ask(server: State, prompt: str, model: str = "openai/stub", **params) -> Request:
+def ask(server: State, prompt: str, model: str = "openai/stub", **params: Any) -> Request:
     tags = {"dataset": "d", "case_id": f"case {prompt}", "condition": "direct"}
     messages = [{"role": "user", "content": prompt}]
     return Request(model, messages, {"api_base": server.url, "temperature": 0, **params}, tags=tags)
 
 
-def call(server: State, tmp_path: Path, prompt: str, limits: Limits = FAST, **params) -> Record:
+def call(server: State, tmp_path: Path, prompt: str, limits: Limits = FAST, **params: Any) -> Record:
     prompt = f"{prompt} {tmp_path.name}"
     return complete(ask(server, prompt, **params), cache=Cache(tmp_path / "c"), limits=limits)
 
@@ -78,44 +80,44 @@ WAYS = ["openai/stub", "openai/o1-stub"]
     ],
 )
 def test_every_fault_has_its_status(
-    server, tmp_path, model: str, fault: str, status: str, attempts: int
+    server: State, tmp_path: Path, model: str, fault: str, status: str, attempts: int
 ) -> None:
-    params = {"temperature": 1} if "o1" in model else {}
+    params: dict[str, Any] = {"temperature": 1} if "o1" in model else {}
     record = call(server, tmp_path, f"{fault} {model}", model=model, **params)
     assert (record.status, record.attempts) == (status, attempts)
     if status == "ok":
-        assert record.text.startswith("echo ")
+        assert (record.text or "").startswith("echo ")
     if status in ("error", "empty"):
         assert not (record.text or "").strip()
 
 
-def test_reasoning_tokens_and_answering_model_are_recorded(server, tmp_path) -> None:
+def test_reasoning_tokens_and_answering_model_are_recorded(server: State, tmp_path: Path) -> None:
     thinking = call(server, tmp_path, "[[thinking]]")
     assert (thinking.output_tokens, thinking.reasoning_tokens) == (4096, 4096)
     assert call(server, tmp_path, "[[other]]").answered_model == "some-other-model"
     assert call(server, tmp_path, "[[refusal]]").refusal == "I cannot help with that."
 
 
-def test_empty_and_wrong_bodies(server, tmp_path) -> None:
+def test_empty_and_wrong_bodies(server: State, tmp_path: Path) -> None:
     assert call(server, tmp_path, "[[nochoices]]").status == "empty"
     assert call(server, tmp_path, "[[list]]").status == "error"
     upstream = call(server, tmp_path, "[[error200]]")
     assert upstream.status == "error"
-    assert "upstream failed" in upstream.refusal
+    assert "upstream failed" in str(upstream.refusal)
 
 
-def test_odd_characters_survive(server, tmp_path) -> None:
+def test_odd_characters_survive(server: State, tmp_path: Path) -> None:
     record = call(server, tmp_path, "[[weird]]")
     assert record.text == "line\u2028sep\u0085arated \U0001f600 \u0000 end"
     cache = Cache(tmp_path / "c")
-    assert cache.get(record.key).text == record.text
+    assert [r.text for r in cache.records() if r.key == record.key] == [record.text]
     assert call(server, tmp_path, "[[surrogate]]").text == "bad \ufffd half"
     cache.refresh()
     assert set(cache.frame()["text"]) == {record.text, "bad \ufffd half"}
 
 
 @pytest.mark.parametrize(("form", "least"), [("after", 1.0), ("date", 1.0)])
-def test_retry_after_is_honoured(server, tmp_path, form: str, least: float) -> None:
+def test_retry_after_is_honoured(server: State, tmp_path: Path, form: str, least: float) -> None:
     prompt = f"[[{form}:1={'1' if form == 'after' else '2'}]]"
     record = call(server, tmp_path, prompt)
     first, second = server.times[f"{prompt} {tmp_path.name}"]
@@ -123,7 +125,7 @@ def test_retry_after_is_honoured(server, tmp_path, form: str, least: float) -> N
     assert second - first >= least
 
 
-def test_retry_after_longer_than_allowed_ends_the_call(server, tmp_path) -> None:
+def test_retry_after_longer_than_allowed_ends_the_call(server: State, tmp_path: Path) -> None:
     started = time.monotonic()
     record = call(server, tmp_path, "[[after:9=900]]")
     assert (record.status, record.attempts) == ("error", 1)
@@ -138,7 +140,7 @@ def test_pause_never_undercuts_the_server() -> None:
         assert len(set(waits)) > 1  # jitter
 
 
-def test_a_failed_call_is_made_again_and_a_good_one_served_later(server, tmp_path) -> None:
+def test_a_failed_call_is_made_again_and_a_good_one_served_later(server: State, tmp_path: Path) -> None:
     prompt = f"[[500:4]] {tmp_path.name}"
     request = ask(server, prompt)
     cache = Cache(tmp_path / "c")
@@ -148,14 +150,14 @@ def test_a_failed_call_is_made_again_and_a_good_one_served_later(server, tmp_pat
     assert server.seen[prompt] == 5
 
 
-def test_raw_reply_is_kept_and_can_be_read_again(server, tmp_path) -> None:
+def test_raw_reply_is_kept_and_can_be_read_again(server: State, tmp_path: Path) -> None:
     record = call(server, tmp_path, "hello")
-    raw = unpack_raw(record.raw, record.text)
+    raw = unpack_raw(record.raw or "", record.text)
     assert raw["choices"][0]["message"]["content"] == record.text
     assert raw["usage"]["prompt_tokens"] == record.input_tokens == 100
 
 
-def test_two_models_and_two_samples_are_calls_of_their_own(server, tmp_path) -> None:
+def test_two_models_and_two_samples_are_calls_of_their_own(server: State, tmp_path: Path) -> None:
     prompt = f"two {tmp_path.name}"
     requests = [ask(server, prompt, model=m) for m in ("openai/a", "openai/b")]
     requests += [Request(r.model, r.messages, r.params, 1, r.tags) for r in requests]
@@ -164,7 +166,7 @@ def test_two_models_and_two_samples_are_calls_of_their_own(server, tmp_path) -> 
     assert [r.answered_model for r in records] == ["a", "b", "a", "b"]
 
 
-def test_equal_requests_are_one_call(server, tmp_path) -> None:
+def test_equal_requests_are_one_call(server: State, tmp_path: Path) -> None:
     prompt = f"same {tmp_path.name}"
     records = complete_many(
         [ask(server, prompt)] * 5, cache=Cache(tmp_path / "c"), limits=FAST, progress=False
@@ -180,7 +182,7 @@ def test_equal_requests_are_one_call(server, tmp_path) -> None:
         {"api_base": "http://other/v1"}, {"extra_body": {"a": 1}},
     ],
 )  # fmt: skip
-def test_every_parameter_is_part_of_the_key(change: dict) -> None:
+def test_every_parameter_is_part_of_the_key(change: dict[str, Any]) -> None:
     base = {"temperature": 0, "seed": 0, "top_p": 1, "max_tokens": 9, "api_base": "http://x/v1"}
     messages = [{"role": "user", "content": "a"}]
     keys = {
@@ -190,14 +192,14 @@ def test_every_parameter_is_part_of_the_key(change: dict) -> None:
     assert len(keys) == 2
 
 
-def test_endpoint_from_the_environment_is_part_of_the_key(monkeypatch) -> None:
+def test_endpoint_from_the_environment_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     request = Request("gpt-4o", [{"role": "user", "content": "a"}])
     before = request_key(request)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     assert request_key(request) != before
 
 
-def test_image_is_hashed_by_its_bytes(tmp_path) -> None:
+def test_image_is_hashed_by_its_bytes(tmp_path: Path) -> None:
     from PIL import Image
 
     from icgkit.cases.images import prepare
@@ -214,7 +216,7 @@ def test_image_is_hashed_by_its_bytes(tmp_path) -> None:
     assert key(tmp_path / "a.png") != first
 
 
-def test_replay_names_what_is_missing(server, tmp_path) -> None:
+def test_replay_names_what_is_missing(server: State, tmp_path: Path) -> None:
     with pytest.raises(CacheMiss, match=r"model 'openai/stub' under condition 'direct' for case 'case new'"):
         complete(ask(server, "new"), cache=Cache(tmp_path / "c", mode="replay"))
 
@@ -230,7 +232,9 @@ def test_replay_names_what_is_missing(server, tmp_path) -> None:
         ("offline/no-such", {}, "unknown model 'offline/no-such'"),
     ],
 )
-def test_mistakes_show_before_the_first_call(server, tmp_path, monkeypatch, model, params, message) -> None:
+def test_mistakes_show_before_the_first_call(
+    server: State, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: Any, params: Any, message: Any
+) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     prompt = f"first {model} {tmp_path.name}"
     wrong = Request(model, [{"role": "user", "content": "x"}], params)
@@ -239,29 +243,29 @@ def test_mistakes_show_before_the_first_call(server, tmp_path, monkeypatch, mode
     assert server.seen[prompt] == 0
 
 
-def test_effective_parameters_are_recorded(server, tmp_path) -> None:
+def test_effective_parameters_are_recorded(server: State, tmp_path: Path) -> None:
     record = call(server, tmp_path, "params", seed=7, extra_body={"top_k": 3})
     assert json.loads(record.params) == {"temperature": 0, "seed": 7, "extra_body": {"top_k": 3}}
     body = server.bodies[f"params {tmp_path.name}"]
     assert (body["seed"], body["top_k"], body["temperature"]) == (7, 3, 0)
 
 
-def test_the_key_is_found_in_no_record_and_no_error(server, tmp_path) -> None:
+def test_the_key_is_found_in_no_record_and_no_error(server: State, tmp_path: Path) -> None:
     record = call(server, tmp_path, "[[badkey]]")
     assert record.status == "error"
-    assert "Incorrect API key" in record.refusal
-    assert KEY not in record.refusal
+    assert "Incorrect API key" in str(record.refusal)
+    assert KEY not in str(record.refusal)
     for file in (tmp_path / "c").iterdir():
         assert KEY.encode() not in file.read_bytes()
 
 
-def test_cost_is_litellms_price_or_null(server, tmp_path) -> None:
+def test_cost_is_litellms_price_or_null(server: State, tmp_path: Path) -> None:
     known = call(server, tmp_path, "priced", model="gpt-4o")
     assert known.cost == pytest.approx(100 * 2.5e-6 + 20 * 1e-5)
     assert call(server, tmp_path, "unpriced").cost is None
 
 
-def test_budget_is_never_passed(server, tmp_path) -> None:
+def test_budget_is_never_passed(server: State, tmp_path: Path) -> None:
     requests = [ask(server, f"b{i} {tmp_path.name}", model="gpt-4o", max_tokens=100) for i in range(40)]
     with pytest.raises(CallError, match="budget"):
         complete_many(
@@ -272,7 +276,7 @@ def test_budget_is_never_passed(server, tmp_path) -> None:
     assert frame["cost"].sum() <= 0.01
 
 
-def test_concurrency_and_rate_are_bounded(tmp_path) -> None:
+def test_concurrency_and_rate_are_bounded(tmp_path: Path) -> None:
     with serve(delay=0.05) as state:
         requests = [ask(state, f"r{i}") for i in range(20)]
         complete_many(requests, cache=Cache(tmp_path / "a"), limits=Limits(concurrency=3), progress=False)
@@ -287,15 +291,15 @@ def test_concurrency_and_rate_are_bounded(tmp_path) -> None:
         assert time.monotonic() - started >= 3 * 100 / (20_000 / 60) * 0.9
 
 
-def test_works_where_a_loop_is_running(server, tmp_path) -> None:
+def test_works_where_a_loop_is_running(server: State, tmp_path: Path) -> None:
     async def cell() -> str:
         return call(server, tmp_path, "in a cell").status
 
     assert asyncio.run(cell()) == "ok"
 
 
-def test_what_follows_runs_in_the_same_run(server, tmp_path) -> None:
-    def then(record: Record):
+def test_what_follows_runs_in_the_same_run(server: State, tmp_path: Path) -> None:
+    def then(record: Record) -> Iterator[Request]:
         yield ask(server, f"judge of {record.text} {tmp_path.name}", model="hosted_vllm/judge")
 
     first = ask(server, f"first {tmp_path.name}")
@@ -306,7 +310,7 @@ def test_what_follows_runs_in_the_same_run(server, tmp_path) -> None:
     complete_many([request], cache=Cache(tmp_path / "c", mode="replay"), progress=False)
 
 
-def test_progress_in_a_log_is_short(server, tmp_path, capfd) -> None:
+def test_progress_in_a_log_is_short(server: State, tmp_path: Path, capfd: Any) -> None:
     requests = [ask(server, f"p{i} {tmp_path.name}") for i in range(300)]
     complete_many(requests, cache=Cache(tmp_path / "c"), limits=FAST)
     lines = capfd.readouterr().err.splitlines()
@@ -328,13 +332,13 @@ print("done", flush=True)
 """
 
 
-def start(state: State, folder: Path, n: int) -> subprocess.Popen:
+def start(state: State, folder: Path, n: int) -> subprocess.Popen[str]:
     env = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
     command = [sys.executable, "-c", RUN, state.url, str(folder), str(n)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
 
 
-def test_a_killed_run_pays_only_for_the_rest(tmp_path) -> None:
+def test_a_killed_run_pays_only_for_the_rest(tmp_path: Path) -> None:
     """The short form of benchmarks/kill.py."""
     folder, n, kills = tmp_path / "c", 100, 0
     with serve(delay=0.05) as state:
@@ -356,7 +360,7 @@ def test_a_killed_run_pays_only_for_the_rest(tmp_path) -> None:
         assert sum(state.seen.values()) - n <= kills * 8
 
 
-def test_interrupt_finishes_what_is_in_flight(tmp_path) -> None:
+def test_interrupt_finishes_what_is_in_flight(tmp_path: Path) -> None:
     folder = tmp_path / "c"
     with serve(delay=0.3) as state:
         process = start(state, folder, 200)
@@ -370,7 +374,7 @@ def test_interrupt_finishes_what_is_in_flight(tmp_path) -> None:
         assert Cache(folder).frame().height == sum(state.seen.values()) < 200
 
 
-def test_sixteen_runs_on_one_cache(tmp_path) -> None:
+def test_sixteen_runs_on_one_cache(tmp_path: Path) -> None:
     """Threads stand for processes here; test_cache.py has the processes."""
     with serve() as state:
         requests = [ask(state, f"s{i}") for i in range(40)]

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from loopback import Answer, good, listen
@@ -29,7 +30,7 @@ SECRET = "Zebra9.secret/value+77"
 
 
 @pytest.fixture(autouse=True)
-def _bare(tmp_path: Path, monkeypatch) -> None:
+def _bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL", "_PROXY")):
             monkeypatch.delenv(name)
@@ -39,10 +40,10 @@ def _bare(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("ICGKIT_HOME", str(tmp_path))
 
 
-def echo(where: str):
+def echo(where: str) -> Any:
     """Answer with the Authorization header in one place of the reply."""
 
-    def answer(whole: str, asked: dict) -> Answer:
+    def answer(whole: str, asked: dict[str, Any]) -> Answer:
         header = next(line for line in whole.split("\n") if line.lower().startswith("authorization"))
         status, headers, data = good(whole, asked)
         body = json.loads(data)
@@ -82,7 +83,7 @@ def files_with(folder: Path, secret: str) -> list[str]:
 @pytest.mark.parametrize("model", ["openai/m", "openai/o3-m"])
 @pytest.mark.parametrize("where", ["text", "field", "model", "refusal", "escaped", "error", "401", "500"])
 def test_a_key_that_a_server_echoes_is_recorded_nowhere(
-    where: str, model: str, tmp_path, monkeypatch
+    where: str, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_LLM", SECRET)
     with listen(echo(where)) as server:
@@ -92,12 +93,14 @@ def test_a_key_that_a_server_echoes_is_recorded_nowhere(
         assert SECRET in "".join(server.requests)  # it was sent, else there is nothing to leak
     assert SECRET not in repr(record)
     if where in ("text", "escaped"):
-        assert "Bearer Zeb..." in record.text
+        assert "Bearer Zeb..." in str(record.text)
     cache.pack()
     assert files_with(tmp_path / "c", SECRET) == []
 
 
-def test_a_whole_run_leaves_no_key_in_any_file_nor_on_screen(tmp_path, monkeypatch, capfd) -> None:
+def test_a_whole_run_leaves_no_key_in_any_file_nor_on_screen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> None:
     write_small(tmp_path / "mine")
     monkeypatch.setenv("MY_LLM", SECRET)
     monkeypatch.setenv("GATEWAY", "gateway-0123456789")
@@ -132,7 +135,9 @@ def test_a_whole_run_leaves_no_key_in_any_file_nor_on_screen(tmp_path, monkeypat
         {"user": "other-0123456789"},
     ],
 )
-def test_a_secret_among_the_parameters_is_refused_and_not_shown(params, tmp_path, monkeypatch) -> None:
+def test_a_secret_among_the_parameters_is_refused_and_not_shown(
+    params: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GROQ_API_KEY", "other-0123456789")
     with pytest.raises(CallError, match="a secret among the parameters") as told:
         complete(
@@ -153,7 +158,9 @@ def test_parameters_that_only_look_like_secrets_pass() -> None:
 
 @pytest.mark.parametrize("model", ["openai/m", "together_ai/m"])
 @pytest.mark.parametrize("written", ["{}\n", "  {} \r\n", '"{}"', "'{}'\n"])
-def test_blanks_and_quotes_round_a_key_are_not_sent(written, model, tmp_path, monkeypatch) -> None:
+def test_blanks_and_quotes_round_a_key_are_not_sent(
+    written: Any, model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     key = "gsk_0123456789abcdef"
     for name in ("OPENAI_API_KEY", "TOGETHERAI_API_KEY"):
         monkeypatch.setenv(name, written.format(key))
@@ -165,14 +172,16 @@ def test_blanks_and_quotes_round_a_key_are_not_sent(written, model, tmp_path, mo
 
 
 @pytest.mark.parametrize("value", ["sk-0123456789\nabcdef", "sk-0123456789\u200babc", "sk-01234 56789abc"])
-def test_a_key_that_no_header_can_carry_is_a_clear_error(value, monkeypatch) -> None:
+def test_a_key_that_no_header_can_carry_is_a_clear_error(value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROQ_API_KEY", value)
     with pytest.raises(CallError, match="the key in GROQ_API_KEY has") as told:
         open_transport(address(Request("groq/m", ASK)), Limits())
     assert "0123456789" not in str(told.value)
 
 
-def test_dotenv_gives_keys_of_known_providers_and_nothing_else(tmp_path, monkeypatch, capfd) -> None:
+def test_dotenv_gives_keys_of_known_providers_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> None:
     for name in ("GROQ_API_KEY", "MY_LLM", "XAI_API_KEY"):  # so that what is set here is taken back
         monkeypatch.setenv(name, "x")
         monkeypatch.delenv(name)
@@ -193,7 +202,7 @@ def test_dotenv_gives_keys_of_known_providers_and_nothing_else(tmp_path, monkeyp
     assert "not read, since no key of a known provider: 'OPENAI_BASE_URL', 'PYTHONPATH'" in said
 
 
-def test_dotenv_of_a_parent_or_of_the_project_is_not_read(tmp_path) -> None:
+def test_dotenv_of_a_parent_or_of_the_project_is_not_read(tmp_path: Path) -> None:
     """Neither by icgkit nor by litellm, which looks into every parent if it is let."""
     for folder in (tmp_path, tmp_path / "work"):
         (folder / ".env").write_text(
@@ -210,7 +219,7 @@ def test_dotenv_of_a_parent_or_of_the_project_is_not_read(tmp_path) -> None:
         assert done.stdout.strip() == "None None"
 
 
-def test_a_fifo_or_a_device_named_dotenv_is_no_hang(tmp_path) -> None:
+def test_a_fifo_or_a_device_named_dotenv_is_no_hang(tmp_path: Path) -> None:
     os.mkfifo(".env")
     assert keys.load_env() == []
 
@@ -226,7 +235,7 @@ def trap(folder: Path) -> None:
     )
 
 
-def test_nothing_is_imported_from_the_working_directory(tmp_path) -> None:
+def test_nothing_is_imported_from_the_working_directory(tmp_path: Path) -> None:
     write_small(tmp_path / "mine")
     trap(Path())
     script = shutil.which("icgkit", path=str(Path(sys.executable).parent))
@@ -240,15 +249,17 @@ def test_nothing_is_imported_from_the_working_directory(tmp_path) -> None:
         "--cache",
         "../c",
     ]
-    done = subprocess.run([script, "run", *options], capture_output=True, text=True, check=False)
+    done = subprocess.run([str(script), "run", *options], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    done = subprocess.run([script, "judge", "--cache", "../c", "--dataset", "../mine"], capture_output=True, text=True, check=False)  # fmt: skip
+    done = subprocess.run([str(script), "judge", "--cache", "../c", "--dataset", "../mine"], capture_output=True, text=True, check=False)  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert not Path("RAN").exists()
 
 
 @pytest.mark.parametrize("fork", ["1", "0"])
-def test_a_kernel_imports_nothing_from_its_directory(fork: str, tmp_path, monkeypatch) -> None:
+def test_a_kernel_imports_nothing_from_its_directory(
+    fork: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from icgkit.reproduce.kernel import WarmKernelManager, warm_server
 
     monkeypatch.setenv("ICGKIT_FORK", fork)
@@ -265,7 +276,7 @@ def test_a_kernel_imports_nothing_from_its_directory(fork: str, tmp_path, monkey
         )
         client.stop_channels()
         await manager.shutdown_kernel(now=True)
-        return reply["content"]["status"]
+        return str(reply["content"]["status"])
 
     import asyncio
 
@@ -274,7 +285,9 @@ def test_a_kernel_imports_nothing_from_its_directory(fork: str, tmp_path, monkey
     assert not Path("RAN").exists()
 
 
-def test_an_odd_variable_is_said_before_the_first_call_of_a_judge_too(tmp_path, monkeypatch, capfd) -> None:
+def test_an_odd_variable_is_said_before_the_first_call_of_a_judge_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> None:
     from icgkit.study.file import JudgeEntry
     from icgkit.study.judging import judge_cache
 

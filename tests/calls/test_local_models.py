@@ -1,6 +1,8 @@
 """Offline models are found by entry points, and their absence is said with a remedy."""
 
+from collections.abc import Iterator
 from importlib.metadata import EntryPoint, EntryPoints
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -12,7 +14,7 @@ from icgkit.errors import CallError
 
 
 @pytest.fixture(autouse=True)
-def fresh():
+def fresh() -> Iterator[None]:
     local_models.cache_clear()
     yield
     local_models.cache_clear()
@@ -29,13 +31,13 @@ def test_the_installed_package_offers_the_offline_models() -> None:
         ([EntryPoint("offline", "icgkit_no_such_package", "icgkit.models")], "does not import"),
     ],
 )
-def test_absent_models_name_a_remedy(monkeypatch, offered, words) -> None:
+def test_absent_models_name_a_remedy(monkeypatch: pytest.MonkeyPatch, offered: Any, words: Any) -> None:
     monkeypatch.setattr(under_test, "entry_points", lambda group: EntryPoints(offered))
     with pytest.raises(CallError, match=words):
         local_models()
 
 
-def test_commands_of_other_packages_are_commands_of_icgkit(monkeypatch) -> None:
+def test_commands_of_other_packages_are_commands_of_icgkit(monkeypatch: pytest.MonkeyPatch) -> None:
     got = CliRunner().invoke(app, ["synth", "--help"])
     assert got.exit_code == 0
     assert "Draw cases" in got.output

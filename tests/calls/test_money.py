@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from PIL import Image
 
 from icgkit.calls.cache import Cache
 from icgkit.calls.engine import call_many
-from icgkit.calls.ledger import Ledger
+from icgkit.calls.ledger import Ledger, Summary
 from icgkit.calls.limits import Concurrency, Limits
 from icgkit.calls.prices import Price, tokens_in
 from icgkit.calls.request import Request, address
@@ -31,13 +32,13 @@ GPT4O = (2.5e-6, 1e-5)
 
 
 @pytest.fixture(scope="module")
-def server():
+def server() -> Iterator[State]:
     with serve() as state:
         yield state
 
 
 @pytest.fixture(autouse=True)
-def _key(monkeypatch, tmp_path) -> None:
+def _key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-secret-0123456789")
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.setenv("ICGKIT_HOME", str(tmp_path))
@@ -65,14 +66,14 @@ def paid(server: State, requests: list[Request], price: tuple[float, float] = GP
     )
 
 
-def many(requests: list[Request], folder: Path, **limits: Any):
+def many(requests: list[Request], folder: Path, **limits: Any) -> tuple[list[Any], Summary]:
     return call_many(requests, cache=Cache(folder), limits=replace(LIMITS, **limits), progress=False)
 
 
 # -- booking ---------------------------------------------------------------------------------
 
 
-def test_paid_replies_are_booked_whatever_becomes_of_the_call(server, tmp_path) -> None:
+def test_paid_replies_are_booked_whatever_becomes_of_the_call(server: State, tmp_path: Path) -> None:
     asked = asks(server, 1, "[[none:3]][[500]]")
     [record], summary = many(asked, tmp_path / "c")
     assert record.status == "error"
@@ -90,7 +91,9 @@ def test_paid_replies_are_booked_whatever_becomes_of_the_call(server, tmp_path) 
     "fault", ["[[none:3]][[500]]", "[[none]]", "[[long=6000]]", "[[none:1]][[long=900]]", "[[half]]", ""]
 )
 @pytest.mark.parametrize("params", [{}, {"max_tokens": None}])
-def test_the_budget_holds_whatever_the_server_sends(server, tmp_path, fault: str, params: dict) -> None:
+def test_the_budget_holds_whatever_the_server_sends(
+    server: State, tmp_path: Path, fault: str, params: dict[str, Any]
+) -> None:
     if "6000" in fault and "max_tokens" not in params:
         pytest.skip("a server that passes max_tokens cannot be held to it")
     own = {k: v for k, v in ({"max_tokens": 1000} | params).items() if v is not None}
@@ -105,14 +108,14 @@ def test_the_budget_holds_whatever_the_server_sends(server, tmp_path, fault: str
     assert summary.cost <= budget
 
 
-def test_the_budget_is_used_up_with_typical_replies(server, tmp_path) -> None:
+def test_the_budget_is_used_up_with_typical_replies(server: State, tmp_path: Path) -> None:
     asked = asks(server, 400, "[[long=300]]", max_tokens=4096)
     _, summary = many(asked, tmp_path / "c", budget=0.5, concurrency=50)
     assert summary.stopped == "budget"
     assert 0.5 - 0.05 <= summary.cost <= 0.5
 
 
-def test_the_budget_is_one_for_all_runs_of_a_cache(server, tmp_path) -> None:
+def test_the_budget_is_one_for_all_runs_of_a_cache(server: State, tmp_path: Path) -> None:
     asked = asks(server, 100, "[[long=300]]")
     for _ in range(3):
         many(asked, tmp_path / "c", budget=0.05)
@@ -131,7 +134,7 @@ call_many(asked, cache=Cache(folder), limits=Limits(budget=0.1), progress=False)
 """
 
 
-def test_the_budget_is_one_for_all_processes(server, tmp_path) -> None:
+def test_the_budget_is_one_for_all_processes(server: State, tmp_path: Path) -> None:
     names = [os.urandom(4).hex() for _ in range(3)]
     command = [sys.executable, "-W", "ignore", "-c", TWO, server.url, str(tmp_path / "c")]
     runs = [subprocess.Popen([*command, name]) for name in names]
@@ -146,7 +149,7 @@ def test_the_budget_is_one_for_all_processes(server, tmp_path) -> None:
     assert 0.08 < spent <= 0.1
 
 
-def test_what_a_killed_process_held_counts(tmp_path) -> None:
+def test_what_a_killed_process_held_counts(tmp_path: Path) -> None:
     first = Ledger(tmp_path)
     first.begin(0.0)
     first.hold(0.03, budget=0.05)
@@ -156,18 +159,18 @@ def test_what_a_killed_process_held_counts(tmp_path) -> None:
     assert second.hold(0.02, budget=0.05) is not None
 
 
-def test_a_torn_line_costs_no_other(tmp_path) -> None:
+def test_a_torn_line_costs_no_other(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path)
-    ledger.settle(ledger.hold(1.0), 0.5, "usage")
+    ledger.settle(str(ledger.hold(1.0)), 0.5, "usage")
     with open(ledger.path, "ab") as stream:
         stream.write(b'{"settle":"x","co')
-    ledger.settle(ledger.hold(1.0), 0.25, "usage")
+    ledger.settle(str(ledger.hold(1.0)), 0.25, "usage")
     again = Ledger(tmp_path)
     again.refresh()
     assert (again.spent.cost, again.spent.attempts, again.held) == (0.75, 2, 0.0)
 
 
-def test_records_from_before_the_ledger_count(server, tmp_path) -> None:
+def test_records_from_before_the_ledger_count(server: State, tmp_path: Path) -> None:
     asked = asks(server, 20, "[[long=300]]")
     many(asked, tmp_path / "c")
     (tmp_path / "c" / "spending.jsonl").unlink()
@@ -185,11 +188,11 @@ def test_records_from_before_the_ledger_count(server, tmp_path) -> None:
         ({"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": -5}, 100 * 2.5e-6 + 20 * 1e-5),
     ],
 )  # fmt: skip
-def test_usage_that_cannot_be_is_not_believed(usage: dict, cost: float | None) -> None:
+def test_usage_that_cannot_be_is_not_believed(usage: dict[str, Any], cost: float | None) -> None:
     assert Price(2.5e-6, 1e-5, cached=1e-6).of_usage(usage) == (cost if cost is None else pytest.approx(cost))
 
 
-def test_a_server_cannot_say_what_it_cost(server, tmp_path) -> None:
+def test_a_server_cannot_say_what_it_cost(server: State, tmp_path: Path) -> None:
     [record], summary = many(asks(server, 1, "[[cheap]]"), tmp_path / "c", budget=1.0)
     assert record.status == "ok"
     assert record.cost > 0
@@ -199,7 +202,7 @@ def test_a_server_cannot_say_what_it_cost(server, tmp_path) -> None:
 # -- prices ------------------------------------------------------------------------------------
 
 
-def test_images_are_counted_as_their_provider_does(tmp_path) -> None:
+def test_images_are_counted_as_their_provider_does(tmp_path: Path) -> None:
     from icgkit.cases.images import prepare
 
     Image.new("RGB", (1024, 768), "white").save(tmp_path / "a.png")
@@ -209,14 +212,14 @@ def test_images_are_counted_as_their_provider_does(tmp_path) -> None:
     assert (large, mini) == (85 + 4 * 170, 2833 + 4 * 5667)
 
 
-def test_what_the_provider_counts_corrects_the_estimate(server, tmp_path) -> None:
+def test_what_the_provider_counts_corrects_the_estimate(server: State, tmp_path: Path) -> None:
     asked = asks(server, 60, "[[dear=20000]]", max_tokens=10)  # 20,000 tokens in, where some 20 are estimated
     _, summary = many(asked, tmp_path / "c", budget=0.5)
     assert summary.stopped == "budget"
     assert 0.4 < paid(server, asked) <= 0.5
 
 
-def test_a_budget_without_a_price_is_refused_before_the_first_call(server, tmp_path) -> None:
+def test_a_budget_without_a_price_is_refused_before_the_first_call(server: State, tmp_path: Path) -> None:
     asked = asks(server, 3, model="openai/my-own")
     with pytest.raises(CallError, match=r"no price is known for openai/my-own.*price = \{ input") as told:
         many(asked, tmp_path / "c", budget=1.0)
@@ -237,7 +240,7 @@ def test_a_price_for_one_token_is_not_taken_for_one_of_a_million() -> None:
 
 
 @pytest.mark.parametrize("fault", ["[[401]]", "[[402]]", "[[403]]", "[[404]]", "[[noquota]]", "[[error402]]"])
-def test_a_failure_for_good_ends_the_model_with_its_reason(server, tmp_path, fault: str) -> None:
+def test_a_failure_for_good_ends_the_model_with_its_reason(server: State, tmp_path: Path, fault: str) -> None:
     asked = [*asks(server, 40, fault, model="openai/bad"), *asks(server, 5, model="openai/good")]
     records, summary = many(asked, tmp_path / "c", concurrency=4)
     assert sum(server.seen[str(r.messages[-1]["content"])] for r in asked[:40]) <= 4
@@ -249,7 +252,7 @@ def test_a_failure_for_good_ends_the_model_with_its_reason(server, tmp_path, fau
 
 
 @pytest.mark.parametrize("base", ["http://no-such-host.invalid/v1", "http://exa mple:80/v1"])
-def test_an_address_that_leads_nowhere_ends_the_model(tmp_path, base: str) -> None:
+def test_an_address_that_leads_nowhere_ends_the_model(tmp_path: Path, base: str) -> None:
     asked = [
         Request("openai/m", [{"role": "user", "content": f"x {i}"}], {"api_base": base}) for i in range(30)
     ]
@@ -263,7 +266,7 @@ def test_an_address_that_leads_nowhere_ends_the_model(tmp_path, base: str) -> No
     assert time.monotonic() - started < 30
 
 
-def test_a_dead_server_ends_the_run_and_says_so(tmp_path) -> None:
+def test_a_dead_server_ends_the_run_and_says_so(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
@@ -276,25 +279,25 @@ def test_a_dead_server_ends_the_run_and_says_so(tmp_path) -> None:
     assert summary.cost == 0.0
 
 
-def test_a_server_that_was_away_for_less_loses_nothing(server, tmp_path) -> None:
+def test_a_server_that_was_away_for_less_loses_nothing(server: State, tmp_path: Path) -> None:
     records, summary = many(asks(server, 20, "[[reset:3]]"), tmp_path / "c", dead_after=30.0, retries=5)
     assert [r.status for r in records] == ["ok"] * 20
     assert not summary.closed
 
 
-def test_too_long_a_pause_ends_the_model_at_once(server, tmp_path) -> None:
+def test_too_long_a_pause_ends_the_model_at_once(server: State, tmp_path: Path) -> None:
     asked = asks(server, 60, "[[after:9=3600]]")
     _, summary = many(asked, tmp_path / "c", concurrency=4)
     assert sum(server.seen[str(r.messages[-1]["content"])] for r in asked) <= 4
     assert "asks to wait 3,600 s" in summary.closed["gpt-4o"]
 
 
-def test_too_many_requests_are_waited_out(server, tmp_path) -> None:
+def test_too_many_requests_are_waited_out(server: State, tmp_path: Path) -> None:
     [record], _ = many(asks(server, 1, "[[429:8]]"), tmp_path / "c")
     assert (record.status, record.attempts) == ("ok", 9)  # retries are 3 for other failures
 
 
-def test_nobody_is_lost_to_a_server_that_takes_few(tmp_path) -> None:
+def test_nobody_is_lost_to_a_server_that_takes_few(tmp_path: Path) -> None:
     with serve() as state:
         state.most_a_second = 40
         asked = asks(state, 120)
@@ -313,14 +316,14 @@ def test_the_gate_halves_once_for_what_flew_together_and_opens_again() -> None:
     assert gate.allowed == 16
 
 
-def test_retry_after_in_milliseconds_is_honoured(server, tmp_path) -> None:
+def test_retry_after_in_milliseconds_is_honoured(server: State, tmp_path: Path) -> None:
     asked = asks(server, 1, "[[afterms:1=900]]")
     many(asked, tmp_path / "c")
     first, second = server.times[str(asked[0].messages[-1]["content"])]
     assert 0.9 <= second - first < 1.9
 
 
-def test_reasons_end_a_run_with_counts_and_a_case(server, tmp_path) -> None:
+def test_reasons_end_a_run_with_counts_and_a_case(server: State, tmp_path: Path) -> None:
     asked = [*asks(server, 3, "[[400]]"), *asks(server, 2, "[[filter]]"), *asks(server, 1, "[[length]]")]
     _, summary = many(asked, tmp_path / "c")
     lines = summary.lines()
@@ -331,7 +334,7 @@ def test_reasons_end_a_run_with_counts_and_a_case(server, tmp_path) -> None:
     assert "token limit" in lines[at + 3]
 
 
-def test_waits_are_shown(server, tmp_path, capfd) -> None:
+def test_waits_are_shown(server: State, tmp_path: Path, capfd: Any) -> None:
     cache = Cache(tmp_path / "c")
     call_many(asks(server, 1, "[[after:1=6]]"), cache=cache, limits=LIMITS)
     assert "waiting" in (err := capfd.readouterr().err)
@@ -370,7 +373,7 @@ def slow(server: State, folder: Path) -> subprocess.Popen[str]:
     return run
 
 
-def test_sigterm_lets_what_is_in_flight_be_recorded(server, tmp_path) -> None:
+def test_sigterm_lets_what_is_in_flight_be_recorded(server: State, tmp_path: Path) -> None:
     run = slow(server, tmp_path / "c")
     run.send_signal(signal.SIGTERM)
     out, err = run.communicate(timeout=60)
@@ -381,7 +384,7 @@ def test_sigterm_lets_what_is_in_flight_be_recorded(server, tmp_path) -> None:
     assert Cache(tmp_path / "c").frame().height == sent
 
 
-def test_giving_up_says_what_is_lost_and_books_it(server, tmp_path) -> None:
+def test_giving_up_says_what_is_lost_and_books_it(server: State, tmp_path: Path) -> None:
     run = slow(server, tmp_path / "c")
     run.send_signal(signal.SIGINT)
     time.sleep(0.5)
@@ -394,7 +397,7 @@ def test_giving_up_says_what_is_lost_and_books_it(server, tmp_path) -> None:
     assert ledger.held == pytest.approx(4 * (50 * 1e-5), rel=0.5)
 
 
-def test_two_processes_on_one_cache_are_said(server, tmp_path) -> None:
+def test_two_processes_on_one_cache_are_said(server: State, tmp_path: Path) -> None:
     run = slow(server, tmp_path / "c")
     try:
         with pytest.warns(UserWarning, match=f"process {run.pid} .* works on cache c as well"):
@@ -418,13 +421,13 @@ def test_two_processes_on_one_cache_are_said(server, tmp_path) -> None:
         ({"dead_after": -1}, "dead_after"),
     ],
 )
-def test_limits_that_cannot_be_are_named(limits: dict, message: str) -> None:
+def test_limits_that_cannot_be_are_named(limits: dict[str, Any], message: str) -> None:
     data = {"dataset": "icg-teb", "models": ["openai/m"], "conditions": ["direct"], "limits": limits}
     with pytest.raises((SchemaError, UnknownName), match=message):
         Study.of(data).call_limits()
 
 
-def test_limits_of_a_provider_hold_for_bare_names(server, tmp_path) -> None:
+def test_limits_of_a_provider_hold_for_bare_names(server: State, tmp_path: Path) -> None:
     started = time.monotonic()
     [record], _ = many(
         asks(server, 1, "[[never:1]]"), tmp_path / "c", timeout=300.0, providers={"openai": {"timeout": 0.5}}

@@ -21,11 +21,11 @@ from icgkit.prompts.replies import (
 )
 
 
-def test_words_are_filled_in():
+def test_words_are_filled_in() -> None:
     assert fill("Look at {{ region }}.", {"region": "the sign"}, "mine.md") == "Look at the sign."
 
 
-def test_proposals_in_three_forms():
+def test_proposals_in_three_forms() -> None:
     found = read_proposals('{"constraint_nodes": [{"region": "lid", "type": "x", "reason": "same"}]}')
     assert found.items == [{"region": "lid", "type": "x", "update": None, "reason": "same"}]
     assert read_proposals("| Region | Update |\n|---|---|\n| lid | new name |").form == "markdown"
@@ -35,7 +35,7 @@ def test_proposals_in_three_forms():
     assert split_items("First thought.\n\nSecond thought.") == ["First thought.", "Second thought."]
 
 
-def test_what_nobody_sees_and_what_looks_like_ascii():
+def test_what_nobody_sees_and_what_looks_like_ascii() -> None:
     assert visible("IN\u200bVALID") == "INVALID"
     assert plain("\uff36\uff21\uff2c\uff29\uff24\uff1a\uff12") == "VALID:2"
 
@@ -48,16 +48,16 @@ def test_what_nobody_sees_and_what_looks_like_ascii():
         ('It begins with "<think>". No.', 'It begins with "<think>". No.'),
     ],
 )
-def test_thoughts_are_cut(reply: str, left: str):
+def test_thoughts_are_cut(reply: str, left: str) -> None:
     assert strip_thinking(reply) == left
 
 
-def test_what_a_reply_answers():
+def test_what_a_reply_answers() -> None:
     assert answer_of("<think>hm</think> yes ") == ("yes", "")
     assert answer_of("<think>hm") == ("", "truncated")
 
 
-def test_json_in_words():
+def test_json_in_words() -> None:
     assert first_json('Points: [1] {"a": 2}') == [1]
     assert first_json('[1] {"a": 2}', 0, "a") == {"a": 2}
     assert read_json('Sure:\n```JSON\n{"a": NaN}\n``` done', "object") == ({"a": None}, "ok")
@@ -65,7 +65,7 @@ def test_json_in_words():
     assert read_json('{"a": true} or rather {"a": false}').status == "conflict"
 
 
-def test_booleans_and_scores():
+def test_booleans_and_scores() -> None:
     words = (True, "No", 1, "not true", None, "yes")
     assert [as_bool(v) for v in words] == [True, False, None, None, None, True]
     numbers = (4.5, "2", 10, True, "4 or 5", "2/5", float("nan"))
@@ -74,7 +74,7 @@ def test_booleans_and_scores():
     assert read_score("Final score\uff1a 10", "final score", 1, 5) == (None, "out_of_range")
 
 
-def test_verdicts_and_labels():
+def test_verdicts_and_labels() -> None:
     assert read_verdicts('[{"id": "n1", "met": true}]', ["n1", "n2"], ["met"]) == {
         "n1": {"met": True, "status": "ok"},
         "n2": {"met": None, "status": "incomplete"},
