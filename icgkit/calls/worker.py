@@ -125,7 +125,3 @@ def main() -> None:
     for line in sys.stdin.buffer:
         out.write(json.dumps(answer(json.loads(line))).encode() + b"\n")
         out.flush()
-
-
-if __name__ == "__main__":
-    main()

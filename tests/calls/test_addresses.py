@@ -54,7 +54,7 @@ def _bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ICGKIT_HOME", str(tmp_path))
 
 
-def lane(model: str, **params: Any) -> Transport:
+def transport(model: str, **params: Any) -> Transport:
     return open_transport(address(Request(model, ASK, params)), Limits())
 
 
@@ -220,9 +220,9 @@ def test_every_valid_way_to_sign_in_is_accepted(
 
 def test_azure_without_an_address_or_a_key_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CallError, match="AZURE_API_BASE"):
-        lane("azure/gpt-4o")
+        transport("azure/gpt-4o")
     with pytest.raises(CallError, match="AZURE_API_KEY is not set"):
-        lane("azure/gpt-4o", api_base="https://r.openai.azure.com")
+        transport("azure/gpt-4o", api_base="https://r.openai.azure.com")
 
 
 def test_an_azure_call_goes_to_the_named_address_with_its_own_key(
@@ -252,7 +252,7 @@ def test_an_azure_call_goes_to_the_named_address_with_its_own_key(
 )
 def test_addresses_that_are_none_or_hold_a_secret(base: Any, message: Any) -> None:
     with pytest.raises(CallError, match=message) as told:
-        lane("hosted_vllm/m", api_base=base)
+        transport("hosted_vllm/m", api_base=base)
     assert "0123456789" not in str(told.value)
 
 
@@ -278,7 +278,7 @@ def test_a_server_may_not_send_the_prompt_on_to_another(tmp_path: Path) -> None:
 
 def test_a_stream_is_refused_and_one_that_breaks_off_is_no_answer(tmp_path: Path) -> None:
     with pytest.raises(CallError, match="stream; got True; leave it out"):
-        lane("hosted_vllm/m", api_base="http://127.0.0.1:9", stream=True)
+        transport("hosted_vllm/m", api_base="http://127.0.0.1:9", stream=True)
 
     def stream(whole: str, asked: dict[str, Any]) -> Answer:
         return (
@@ -295,7 +295,7 @@ def test_a_stream_is_refused_and_one_that_breaks_off_is_no_answer(tmp_path: Path
 
 def test_an_address_with_the_path_of_the_call_is_refused() -> None:
     with pytest.raises(CallError, match="/chat/completions is added"):
-        lane("hosted_vllm/m", api_base="http://127.0.0.1:9/v1/chat/completions")
+        transport("hosted_vllm/m", api_base="http://127.0.0.1:9/v1/chat/completions")
 
 
 PIXEL = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
@@ -330,7 +330,7 @@ def test_an_image_that_litellm_would_leave_out_stops_the_run(
             max_retries=0,
         )
         assert PIXEL[-40:] not in server.requests[-1]
-        assert isinstance(lane("openai/deepseek-vl", api_base=server.url), OpenAITransport)
+        assert isinstance(transport("openai/deepseek-vl", api_base=server.url), OpenAITransport)
 
 
 def test_a_stranger_s_cache_chooses_neither_address_nor_variable(

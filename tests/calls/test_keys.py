@@ -110,15 +110,15 @@ def test_a_whole_run_leaves_no_key_in_any_file_nor_on_screen(
             "dataset": str(tmp_path / "mine"), "models": [{"name": "openai/m", "params": params}],
             "conditions": ["direct"], "judges": [{"name": "openai/j", "params": params}], "cache": str(tmp_path / "run"),
         }  # fmt: skip
-        survey = study_run.estimate(study).text()
+        told = study_run.estimate(study).text()
         done = study_run.run(study, progress=False)
         sent = "".join(server.requests)
     assert "X-Gateway: gateway-0123456789" in sent
     for secret in (SECRET, "gateway-0123456789"):
         assert files_with(tmp_path, secret) == []
-        assert secret not in survey + done.text() + "".join(capfd.readouterr())
-    assert f"openai/m -> {server.url} (key from MY_LLM; X-Gateway from GATEWAY)" in survey
-    assert f"openai/m: the value of MY_LLM is sent as the key to {server.url}" in survey
+        assert secret not in told + done.text() + "".join(capfd.readouterr())
+    assert f"openai/m -> {server.url} (key from MY_LLM; X-Gateway from GATEWAY)" in told
+    assert f"openai/m: the value of MY_LLM is sent as the key to {server.url}" in told
 
 
 @pytest.mark.parametrize(
