@@ -78,11 +78,7 @@ def reproduce_command(
     from icgkit.reproduce.notebooks import parse_parameters
 
     with clear_errors():
-        options: dict[str, Any] = {
-            "only": only or (),
-            "jobs": jobs,
-            "cell_seconds": cell_seconds,
-        }
+        options: dict[str, Any] = {"only": only or (), "jobs": jobs, "cell_seconds": cell_seconds}
         if check and dry_run:
             raise SchemaError("--check with --dry-run", allowed="one of them")
         sets = param is None and out is None

@@ -10,16 +10,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from icgkit.cases.case import Case
 from icgkit.errors import ImageError, SchemaError, UnknownName
 from icgkit.files import inside, named_folder, project_root, read_csv, read_file, read_text
 from icgkit.schemas import schema
 from icgkit.untrusted import toml_table
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True)

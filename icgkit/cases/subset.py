@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from icgkit.errors import SchemaError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SEED = 42
 
@@ -134,8 +132,6 @@ def weights(groups: Mapping[str, str], drawn: list[str]) -> pl.DataFrame:
     >>> weights({"a": "style", "b": "style", "c": "semantic"}, ["b", "c"])["weight"].to_list()
     [2.0, 1.0]
     """
-    import polars as pl
-
     unknown = [case for case in drawn if case not in groups]
     if unknown:
         raise SchemaError("drawn cases that are not in the whole set", got=unknown[:5])

@@ -7,6 +7,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from icgkit.cases.case import Case
 from icgkit.cases.show import TARGET_COLOR
 from icgkit.errors import ImageError
@@ -15,7 +17,6 @@ from icgkit.report.plots.marks import Field
 from icgkit.report.render import plain_style
 
 if TYPE_CHECKING:
-    import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -257,7 +258,6 @@ def case_studies(run: Results, picked: pl.DataFrame, *, conditions: Sequence[str
     picked : polars.DataFrame
         From `icgkit.report.views.pick_cases`.
     """
-    import polars as pl
     from matplotlib.figure import Figure
 
     from icgkit.report.plots import draw_grid
@@ -273,9 +273,5 @@ def case_studies(run: Results, picked: pl.DataFrame, *, conditions: Sequence[str
             grid = found_grid(run.judgments, case.id, conditions)
             draw_grid(grid.with_columns(pl.col("node_id").replace(numbers)), right, row="node_id")
             title = f"{row['role']}: {case.id}, Direct {row['direct']:.2f}, ICG-O {row['oracle']:.2f}"
-            left.set_title(
-                title + "\n" + textwrap.fill(case.instruction, 60),
-                size=8.5,
-                parse_math=False,
-            )
+            left.set_title(title + "\n" + textwrap.fill(case.instruction, 60), size=8.5, parse_math=False)
     return fig

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from icgkit.cases.dataset import load_published
 from icgkit.errors import IcgError, SchemaError, UnknownName
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def beside(
@@ -50,8 +48,6 @@ def beside(
     >>> beside(ours, id="recall.micro").filter(condition="direct").select("ours", "published").row(0)
     (0.5, 0.447)
     """
-    import polars as pl
-
     rows = load_published(source).filter(pl.col("id") == id)
     if only:
         rows = rows.filter(pl.col("quantity").str.contains(only.removesuffix(" (simulated)"), literal=True))
@@ -103,8 +99,6 @@ def beside_rows(ours: pl.DataFrame, theirs: pl.DataFrame, columns: Sequence[str]
     >>> beside_rows(mine, printed, ["m", "k", "p"]).rows()
     [('b', 3, None), ('a', None, 0.1)]
     """
-    import polars as pl
-
     if absent := [c for c in columns if c not in ours.columns and c not in theirs.columns]:
         raise SchemaError(f"no column {', '.join(absent)}", got=[*theirs.columns, *ours.columns])
     both = [f.select([c for c in columns if c in f.columns]) for f in (theirs, ours)]
@@ -124,8 +118,6 @@ def counts_beside(ours: Mapping[str, float], *, source: str = "icg") -> pl.DataF
     >>> counts_beside({"dataset.cases": 461}).select("quantity", "ours", "published").row(0)
     ('cases', 461.0, 461.0)
     """
-    import polars as pl
-
     mine = pl.DataFrame({"id": list(ours), "ours": [float(v) for v in ours.values()]})
     rows = load_published(source).filter(
         pl.col("model").is_null(), pl.col("condition").is_null(), pl.col("group").is_null()
@@ -177,7 +169,6 @@ def counts(
     ----------
     Clopper and Pearson (1934), Biometrika 26, 404-413.
     """
-    import polars as pl
     from scipy.stats import beta
 
     tried = [n] if isinstance(n, int) else list(n)
@@ -216,8 +207,6 @@ def fitting(
     >>> fitting([33.3, 66.7], range(1, 7)).rows()[:2]
     [(3, 2, 2), (6, 2, 2)]
     """
-    import polars as pl
-
     tried = list(n)
     hits = dict.fromkeys(tried, 0)
     for value in values:

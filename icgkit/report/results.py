@@ -9,14 +9,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from icgkit.calls.recorded import dataset_of, read_run
 from icgkit.cases.dataset import Dataset
 from icgkit.errors import UnknownName
 from icgkit.files import named_folder, project_root, read_csv, read_parquet
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from icgkit.cases.case import Case
     from icgkit.report.save import Saved
 
@@ -85,8 +85,6 @@ class Results:
     @cached_property
     def all_judgments(self) -> pl.DataFrame:
         """Judgments of all judges with category, subtype and indirectness of the node, source, template, image of the case."""
-        import polars as pl
-
         from icgkit.calls.recorded import load_judgments
 
         frame = load_judgments(self.folder)
@@ -117,8 +115,6 @@ class Results:
     @property
     def full(self) -> pl.DataFrame:
         """Judgments of the models that were judged on every case, without those run on a subset."""
-        import polars as pl
-
         cases = self.judgments.group_by("model").agg(pl.col("case_id").n_unique().alias("n"))
         whole = cases.filter(pl.col("n") == pl.col("n").max())["model"].implode()
         return self.judgments.filter(pl.col("model").is_in(whole))
@@ -212,8 +208,6 @@ class Results:
         (polars.DataFrame, str)
             `found`, `gold` (see `icgkit.metrics.corrected_outside`), and what is missing where there are none.
         """
-        import polars as pl
-
         path = project_root() / "data" / "judge_pairs.csv"
         if path.is_file():
             table = read_csv(path, columns=["part", "judge", "found", "gold"])
@@ -241,8 +235,6 @@ class Results:
         --------
         A table of a cache without the two-stage condition then shows the status instead of numbers.
         """
-        import polars as pl
-
         have = set(frame[column].unique())
         missing = [v for v in values if v not in have]
         if missing or frame.is_empty():

@@ -17,12 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import polars as pl
+
 from icgkit.errors import SchemaError
 from icgkit.files import project_root, write_whole
 from icgkit.report.render import png_bytes, render, thumbnail
 
 if TYPE_CHECKING:
-    import polars as pl
     from matplotlib.figure import Figure
     from PIL import Image
 
@@ -175,8 +176,6 @@ def save(
     if not caption.strip():
         raise SchemaError(f"{id}: caption is empty", allowed="a paragraph that stands alone")
     if run.simulated:
-        import polars as pl
-
         data = data.with_columns(simulated=pl.lit(True))
     files = {".csv": csv_bytes(data, id)}
     beside = _compared(published, id)
@@ -259,8 +258,6 @@ def csv_bytes(data: pl.DataFrame, name: str = "data") -> bytes:
     >>> csv_bytes(pl.DataFrame({"model": ["a"], "recall": [1 / 3]}))
     b'model,recall\na,0.3333333\n'
     """
-    import polars as pl
-
     for column, dtype in data.schema.items():
         if dtype.is_nested() or dtype in (pl.Object, pl.Binary):
             raise SchemaError(f"{name}: column {column}", got=str(dtype), allowed="flat columns in a CSV")

@@ -15,12 +15,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import polars as pl
+
 from icgkit.errors import SchemaError
 from icgkit.report.render import DPI, font_file, font_with, strange_signs, warn_of_boxes
 from icgkit.taxonomy import CATEGORIES, SUBTYPES
 
 if TYPE_CHECKING:
-    import polars as pl
     from jinja2 import Template
     from PIL import Image
 
@@ -218,8 +219,6 @@ def typeset(
 
 def _with_labels(frame: pl.DataFrame) -> pl.DataFrame:
     """Put labels in place of the ids of subtypes and categories."""
-    import polars as pl
-
     labels = {c.id: c.label for c in CATEGORIES.values()}
     labels |= {s.id: f"{CATEGORIES[s.category].label}: {s.label}" for s in SUBTYPES.values()}
     named = [c for c in ("subtype", "category", "element") if frame.schema.get(c) == pl.String]
@@ -272,8 +271,6 @@ def intervals(
     name: str = "shown", spec: str = ".3f",
 ) -> pl.DataFrame:  # fmt: skip
     """Add a text column "estimate [low, high]" (see `interval`); a frame without estimates is returned as it is."""
-    import polars as pl
-
     if estimate not in frame.columns:
         return frame
     cells = [interval(e, lo, hi, spec) for e, lo, hi in frame.select(estimate, low, high).iter_rows()]

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import polars as pl
+
 from icgkit.report.plots.style import (
     GRID,
     INK,
@@ -24,7 +26,6 @@ from icgkit.report.render import plain_style
 from icgkit.taxonomy import CATEGORIES
 
 if TYPE_CHECKING:
-    import polars as pl
     from matplotlib.axes import Axes
 
 COLUMNS = ("estimate", "low", "high")

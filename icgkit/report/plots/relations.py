@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from icgkit.report.plots.estimates import Scale
 from icgkit.report.plots.style import COLORS, INK, darker, hue_style, label_ends, say_nothing
 from icgkit.report.render import plain_style
 
 if TYPE_CHECKING:
-    import polars as pl
     from matplotlib.axes import Axes
 
 
@@ -83,7 +84,6 @@ def draw_plane(
     frame : polars.DataFrame
         Columns `model`, `style`, `x`, `y` (rates), and perhaps `x_low`, `x_high`, `y_low`, `y_high`.
     """
-    import polars as pl
     from matplotlib.lines import Line2D
 
     for scale, axis, column in ((x, ax.xaxis, "x"), (y, ax.yaxis, "y")):

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from icgkit.taxonomy import SUBTYPES
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from icgkit.cases.case import Case
     from icgkit.cases.dataset import Dataset
 
 
 def guesses_view(guesses: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
     """Return what classifiers guessed: seen, edit_type, base, estimate, low, high, above (over base), n."""
-    import polars as pl
-
     rows = [
         {
             "seen": seen, "edit_type": g.edit_type, "base": g.base, "estimate": g.accuracy, "low": g.low,
@@ -34,8 +32,6 @@ def audit_checks(
     truth: pl.DataFrame,
 ) -> pl.DataFrame:  # fmt: skip
     """Count what an audit looked at and what was wrong: check, n, wrong."""
-    import polars as pl
-
     templates = len({c.metadata.get("template") for c in cases})
     by_case = truth.group_by("case_id").agg(pl.col("outside").max(), pl.col("problems").first())
     rows: list[tuple[str, int, int]] = [
@@ -60,8 +56,6 @@ def audit_beside(rates: pl.DataFrame) -> pl.DataFrame:
 
     Of several annotators the first by name stands beside the published rates.
     """
-    import polars as pl
-
     names = {"exists": "D1 existence", "region": "D2 region", "update": "D3 update", "reason": "D4 reason"}
     named = rates.with_columns(group=pl.col("dimension").replace(names))
     return named.sort("annotator", maintain_order=True).unique("group", keep="first", maintain_order=True)
@@ -77,8 +71,6 @@ def box_fit(cases: Sequence[Case], truth: pl.DataFrame) -> pl.DataFrame:
         union, 0 to 1: of the drawn mask and its box (`fill`, `fill_low`), of the mask's bounding box and
         the box (`iou`, `iou_low`).
     """
-    import polars as pl
-
     kinds = [(c.id, n.id, n.subtype) for c in cases for n in c.constraint_nodes]
     names = pl.DataFrame(kinds, schema=["case_id", "element", "subtype"], orient="row")
     order = {name: i for i, name in enumerate(["target", *SUBTYPES])}
@@ -118,8 +110,6 @@ def knob_bins(judgments: pl.DataFrame, data: Dataset) -> pl.DataFrame:
     Whole numbers are bins of their own; distance and salience are cut at the quartiles of the nodes.
     Cases without recorded knobs are left out.
     """
-    import polars as pl
-
     rows = [
         {"case_id": c.id, "node_id": n.id, "nodes of the case": float(len(c.constraint_nodes)),
          "distractors": float(c.metadata["knobs"]["distractors"]), "indirectness": float(n.kind.indirectness),
@@ -139,8 +129,6 @@ def knob_bins(judgments: pl.DataFrame, data: Dataset) -> pl.DataFrame:
 
 
 def _bins(values: pl.Series) -> pl.Series:
-    import polars as pl
-
     if values.n_unique() <= 8:
         return pl.Series("bin", [f"{v:g}" for v in values], dtype=pl.String)
     cuts = [values.quantile(q) or 0.0 for q in (0.25, 0.5, 0.75)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from icgkit.report.views.shapes import CORE, condition_labels, short_model
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from icgkit.cases.case import Case
     from icgkit.cases.dataset import Dataset
     from icgkit.report.results import Results
@@ -33,8 +33,6 @@ def pick_cases(judgments: pl.DataFrame) -> pl.DataFrame:
     polars.DataFrame
         role, case_id, direct, oracle (macro recall, mean over models), spread, n_nodes.
     """
-    import polars as pl
-
     per_model = (
         judgments.filter(pl.col("condition").is_in(["direct", "oracle"]))
         .group_by("case_id", "condition", "model")
@@ -77,8 +75,6 @@ def found_grid(judgments: pl.DataFrame, case_id: str, conditions: Sequence[str])
     Values are True, False, or null where there is no verdict. Simulated models have no names here
     (`simulated 1`): a tick under a real one would be evidence that nobody gathered.
     """
-    import polars as pl
-
     labels = condition_labels()
     part = judgments.filter(pl.col("case_id") == case_id, pl.col("condition").is_in(list(conditions)))
     part = part.sort(
@@ -100,8 +96,6 @@ def answers(
     responses: pl.DataFrame, case_id: str, conditions: Sequence[str], *, length: int = 600
 ) -> pl.DataFrame:
     """Return what the models said about one case: condition, model, status, text (cut at `length`)."""
-    import polars as pl
-
     part = responses.filter(pl.col("case_id") == case_id, pl.col("condition").is_in(list(conditions)))
     return part.select("condition", "model", "status", pl.col("text").str.slice(0, length)).sort(
         "condition", "model"
@@ -112,8 +106,6 @@ def found_rows(
     judgments: pl.DataFrame, picked: pl.DataFrame, conditions: Sequence[str] = ("direct", "oracle")
 ) -> pl.DataFrame:
     """Return the verdicts behind picked cases, one row a node, condition and model."""
-    import polars as pl
-
     part = judgments.filter(pl.col("condition").is_in(list(conditions)))
     keep = [
         "role",

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-if TYPE_CHECKING:
-    import polars as pl
+import polars as pl
 
+from icgkit.metrics import adjust, equivalence, permutation
+from icgkit.report.views.shapes import condition_labels, in_order, join, short_model, wide
+
+if TYPE_CHECKING:
     from icgkit.metrics.crossed import Crossed
     from icgkit.report.results import Results
 
@@ -22,10 +25,6 @@ def crossed_rows(fit: Crossed) -> pl.DataFrame:
         `estimate`, `low`, `high` (log odds; the standard deviation of a random group has no interval),
         `se`, `p_value`, `n_groups`, `status`; the fit's status alone where nothing was fitted.
     """
-    import polars as pl
-
-    from icgkit.report.views.shapes import condition_labels, short_model
-
     if fit.terms.is_empty():
         return fit.fit.select("status")
     names = condition_labels()
@@ -43,8 +42,6 @@ def crossed_rows(fit: Crossed) -> pl.DataFrame:
 
 def crossed_forest(fit: Crossed) -> pl.DataFrame:
     """Return label, estimate, low and high of the odds ratios of model x condition, and of both alone."""
-    import polars as pl
-
     if fit.terms.is_empty():
         return pl.DataFrame(
             schema=dict.fromkeys(["label"], pl.String)
@@ -56,8 +53,6 @@ def crossed_forest(fit: Crossed) -> pl.DataFrame:
 
 def reference_text(terms: pl.DataFrame, judgments: pl.DataFrame) -> str:
     """Return which model and condition the odds ratios of a fit are against: those that no term of it names."""
-    from icgkit.report.views.shapes import condition_labels, short_model
-
     labels = condition_labels()
     named = {v for value in terms["value"].drop_nulls() for v in value.split(", ")}
     left = [
@@ -91,8 +86,6 @@ def two_widths(scores: pl.DataFrame, by_case: pl.DataFrame, *, on: str | Sequenc
         `scores` with `width`, `low_case`, `high_case`, `width_case` and `width_ratio` (width over
         width_case; null where that is 0); unchanged where the frames only say a status.
     """
-    import polars as pl
-
     keys = [on] if isinstance(on, str) else list(on)
     if not {*keys, "low"} <= set(scores.columns) & set(by_case.columns):
         return scores
@@ -122,10 +115,6 @@ def width_rows(scores: pl.DataFrame, order: Sequence[str], unit: str, *, model: 
     polars.DataFrame
         `model` (what the row is) and one column a condition, in shares.
     """
-    import polars as pl
-
-    from icgkit.report.views.shapes import wide
-
     mine = scores.filter(model=model)
     rows = [
         mine.with_columns(model=pl.lit(f"{model}, width of interval, {words}"), estimate=pl.col(column))
@@ -147,8 +136,6 @@ def carried_by(
     judgments: pl.DataFrame, cluster: str, by: str | Sequence[str] = ("category", "subtype")
 ) -> pl.DataFrame:
     """Count what stands behind each group: `n_nodes`, `n_case` and `n_groups` (templates or pictures)."""
-    import polars as pl
-
     keys = [by] if isinstance(by, str) else list(by)
     return judgments.group_by(keys).agg(
         pl.struct("case_id", "node_id").n_unique().cast(pl.Int64).alias("n_nodes"),
@@ -158,8 +145,6 @@ def carried_by(
 
 def missing_rows(bounds: pl.DataFrame) -> pl.DataFrame:
     """Return `icgkit.metrics.bounds` by condition as rows of a table, in the study's order."""
-    from icgkit.report.views.shapes import condition_labels, in_order
-
     return in_order(bounds, list(condition_labels()))
 
 
@@ -176,10 +161,6 @@ def adjusted_view(frame: pl.DataFrame, *, p: str, leave_out: str = "") -> pl.Dat
 
     Rows whose `term` is `leave_out` (an intercept tests nothing that is asked) keep null.
     """
-    import polars as pl
-
-    from icgkit.metrics import adjust
-
     if p not in frame.columns:
         return frame
     if not leave_out:
@@ -247,8 +228,6 @@ def power_plan(pilot: pl.DataFrame, part: pl.DataFrame, *, effect: float, recall
 
 def needed_rows(need: pl.DataFrame, plan: PowerPlan) -> pl.DataFrame:
     """Add to `icgkit.metrics.cases_needed`, counted in clusters, how many cases that is."""
-    import polars as pl
-
     if "cases" not in need.columns:
         return need
     return need.with_columns(in_cases=(pl.col("cases") * plan.per_cluster).ceil().cast(pl.Int64))
@@ -274,9 +253,6 @@ def paired_tests(
         by, `target`, `p_permutation`, `p_adjusted`, `n_comparisons`, `adjustment`, `margin`, `low_90`,
         `high_90` (interval of the tests of equivalence), `p_equivalence`, `conclusion` (micro).
     """
-    from icgkit.metrics import equivalence, permutation
-    from icgkit.report.views.shapes import join
-
     options = {"average": "micro", **options}
     apart = adjusted_view(run.if_has(needed, permutation, part, **options), p="p_value")
     same = run.if_has(needed, equivalence, part, margin=margin, **options)

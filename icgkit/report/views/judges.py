@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from icgkit.metrics import Bootstrap, agreement
 from icgkit.report.tables import Table, intervals, typeset
 from icgkit.report.views.shapes import category_labels, condition_labels, in_order, short_model
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from icgkit.report.results import Results
 
 
@@ -37,20 +37,10 @@ def judged_twice(
     run: Results, conditions: Sequence[str], by: str, judges: Sequence[str], *, ci: Bootstrap
 ) -> pl.DataFrame:
     """Compare two judges on some conditions by a column; say so where there are no two judges."""
-    import polars as pl
-
     part = run.all_judgments.filter(pl.col("condition").is_in(list(conditions)))
     if len(set(judges)) < 2:
         return pl.DataFrame({"status": ["this cache has one judge only"]})
-    return run.if_has(
-        judges,
-        agreement,
-        part,
-        column="judge",
-        by=(by,),
-        judges=list(judges),
-        ci=ci,
-    )
+    return run.if_has(judges, agreement, part, column="judge", by=(by,), judges=list(judges), ci=ci)
 
 
 def agreement_table(
@@ -63,8 +53,6 @@ def agreement_table(
     title: str = "Agreement of two judges",
 ) -> Table:
     """Typeset what `icgkit.metrics.agreement` returns."""
-    import polars as pl
-
     by = next((c for c in ("condition", "category", "model") if c in frame.columns), "status")
     order = {"condition": list(condition_labels()), "category": list(category_labels())}.get(by, [])
     shown = intervals(frame, estimate="kappa", low="kappa_low", high="kappa_high", name="kappa_shown")

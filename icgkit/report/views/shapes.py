@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from icgkit.errors import SchemaError
+from icgkit.prompts.conditions import conditions
+from icgkit.report.plots.style import KNOWN
 from icgkit.taxonomy import CATEGORIES, SUBTYPES
-
-if TYPE_CHECKING:
-    import polars as pl
 
 ALL = "All models"
 CORE = ("direct", "cot", "icg_self", "nl_self", "signal_guided", "taxonomy_only", "oracle")
@@ -25,8 +25,6 @@ CORE_NOTE = (
 
 def condition_labels() -> dict[str, str]:
     """Return the short label of every condition, in the study's order."""
-    from icgkit.prompts.conditions import conditions
-
     return {name: c.short for name, c in conditions().items()}
 
 
@@ -44,8 +42,6 @@ def taxonomy_view(nodes: pl.DataFrame) -> pl.DataFrame:
         category_id, category, subtype_id, subtype, definition, example, level (with * where it is
         our reading), n_nodes (0 where the dataset has none).
     """
-    import polars as pl
-
     counts = dict(nodes.group_by("subtype").len().iter_rows())
     return pl.DataFrame(
         [
@@ -89,8 +85,6 @@ def wide(
     >>> wide(s, rows="m", columns="c", order=["x", "y", "z"]).row(0)
     ('a', 0.5, 1.0, None)
     """
-    import polars as pl
-
     kept = scores.filter(pl.col(columns).is_in(list(order)))
     if kept.select(rows, columns).is_duplicated().any():
         raise SchemaError(f"cells of {rows} and {columns} occur twice", remedy="name every column in by=")
@@ -102,10 +96,6 @@ def wide(
 
 def with_all(by_model: pl.DataFrame, pooled: pl.DataFrame) -> pl.DataFrame:
     """Append the scores over all models below those of each model; known models in the order of the palette."""
-    import polars as pl
-
-    from icgkit.report.plots.style import KNOWN
-
     if "model" in by_model.columns:
         rank = {m: KNOWN.get(m.removesuffix(" (simulated)"), 99) for m in by_model["model"].unique()}
         by_model = by_model.sort(
@@ -121,8 +111,6 @@ def subtype_labels() -> dict[str, str]:
 
 def by_category(cells: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
     """Put a wide table with a column `category` into the taxonomy's order, with labels and node counts."""
-    import polars as pl
-
     nodes = (
         judgments.unique(["case_id", "node_id"])
         .group_by("category")
@@ -138,10 +126,6 @@ def by_category(cells: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
 
 def conditions_view() -> pl.DataFrame:
     """Return one row a condition: condition, label, family, shows (ground-truth fields), output."""
-    import polars as pl
-
-    from icgkit.prompts.conditions import conditions
-
     return pl.DataFrame(
         [
             {
@@ -183,8 +167,6 @@ def join(*frames: pl.DataFrame, on: str | Sequence[str]) -> pl.DataFrame:
 
 def in_order(frame: pl.DataFrame, order: Sequence[str], column: str = "condition") -> pl.DataFrame:
     """Sort rows by the position of a column's value in `order` (others keep their place); conditions get labels."""
-    import polars as pl
-
     if column not in frame.columns:
         return frame
     rank = {value: i for i, value in enumerate(order)}
@@ -201,8 +183,6 @@ def category_labels() -> dict[str, str]:
 
 def minus(differences: pl.DataFrame, target: str) -> pl.DataFrame:
     """Return reference minus target, from differences that give target minus reference."""
-    import polars as pl
-
     if "target" not in differences.columns:
         return differences.with_columns(model=pl.lit(None, pl.String), estimate=pl.lit(None, pl.Float64))
     return differences.filter(target=target).with_columns(
@@ -222,8 +202,6 @@ def with_counts(cells: pl.DataFrame, judgments: pl.DataFrame, by: str = "model")
     judgments : polars.DataFrame
         Schema `judgments`: what the cells were computed from.
     """
-    import polars as pl
-
     scored = pl.col("found").is_not_null().sum()
     counts = [
         pl.struct("dataset", "case_id").n_unique().alias("cases"),

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from icgkit.cases import subset as sampling
+from icgkit.report.tables import intervals
+from icgkit.report.views.shapes import condition_labels, in_order
 from icgkit.taxonomy import CATEGORIES
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from icgkit.report.results import Results
 
 
 def coefficients(agreement: pl.DataFrame) -> pl.DataFrame:
     """Return one row a coefficient (raw, kappa, alpha, ac1) with its interval as text."""
-    import polars as pl
-
-    from icgkit.report.tables import intervals
-
     rest = [c for c in ("n_items", "n_raters", "status") if c in agreement.columns]
     parts = [
         agreement.select(
@@ -40,8 +38,6 @@ def reference_model(judgments: pl.DataFrame, wanted: str) -> str:
 
 def odds(fit: pl.DataFrame) -> pl.DataFrame:
     """Return condition and odds ratio of each condition of a GEE fit, as `condition` and `estimate`."""
-    import polars as pl
-
     if "odds_ratio" not in fit.columns:
         return pl.DataFrame(schema={"condition": pl.String, "estimate": pl.Float64})
     return fit.filter(term="condition").select(condition="value", estimate="odds_ratio")
@@ -49,10 +45,6 @@ def odds(fit: pl.DataFrame) -> pl.DataFrame:
 
 def forest(fit: pl.DataFrame) -> pl.DataFrame:
     """Return label, estimate, low and high of the odds ratios of a GEE fit."""
-    import polars as pl
-
-    from icgkit.report.views.shapes import condition_labels
-
     if "odds_ratio" not in fit.columns:
         return pl.DataFrame(
             schema={"label": pl.String, "estimate": pl.Float64, "low": pl.Float64, "high": pl.Float64}
@@ -68,8 +60,6 @@ def forest(fit: pl.DataFrame) -> pl.DataFrame:
 
 def fold_sources(judgments: pl.DataFrame, *, least: int) -> pl.DataFrame:
     """Put the sources with fewer than `least` cases into one group, "other"."""
-    import polars as pl
-
     n = pl.col("case_id").n_unique().over("source")
     return judgments.with_columns(
         pl.when(n < least).then(pl.lit("other")).otherwise(pl.col("source")).alias("source")
@@ -78,8 +68,6 @@ def fold_sources(judgments: pl.DataFrame, *, least: int) -> pl.DataFrame:
 
 def source_counts(judgments: pl.DataFrame) -> pl.DataFrame:
     """Return source, n_cases and n_nodes."""
-    import polars as pl
-
     nodes = judgments.unique(["case_id", "node_id"])
     return nodes.group_by("source").agg(
         pl.col("case_id").n_unique().cast(pl.Int64).alias("n_cases"), pl.len().cast(pl.Int64).alias("n_nodes")
@@ -88,8 +76,6 @@ def source_counts(judgments: pl.DataFrame) -> pl.DataFrame:
 
 def category_mix(judgments: pl.DataFrame) -> pl.DataFrame:
     """Return the share of each category among the nodes of each source, per cent."""
-    import polars as pl
-
     nodes = judgments.unique(["case_id", "node_id"])
     shares = [((pl.col("category") == c).mean() * 100).alias(c) for c in CATEGORIES]
     return nodes.group_by("source").agg(pl.len().cast(pl.Int64).alias("n_nodes"), *shares).sort("source")
@@ -101,8 +87,6 @@ def subset_cases(run: Results, *, n: int, seed: int) -> list[str]:
     Where some model was judged on fewer cases than others, its cases are the subset; otherwise they
     are drawn from the dataset (see `icgkit.cases.subset.stratified`).
     """
-    import polars as pl
-
     counts = run.judgments.group_by("model").agg(
         pl.col("case_id").n_unique().alias("n"), pl.col("case_id").unique().alias("ids")
     )
@@ -132,8 +116,6 @@ def rho_text(rho: pl.DataFrame) -> str:
 
 def residual_misses(judgments: pl.DataFrame) -> pl.DataFrame:
     """Count missed nodes by category, and which of the three parts was not found."""
-    import polars as pl
-
     missed = pl.col("found").not_()
     parts = [
         (missed & pl.col(p).not_()).sum().cast(pl.Int64).alias(f"part_{p}")
@@ -152,8 +134,6 @@ def residual_misses(judgments: pl.DataFrame) -> pl.DataFrame:
 
 def failure_sources(failures: pl.DataFrame) -> pl.DataFrame:
     """Count failures by source: source, n, share, of."""
-    import polars as pl
-
     counts = (
         failures.group_by("source")
         .agg(pl.len().cast(pl.Int64).alias("n"))
@@ -166,8 +146,6 @@ def failure_sources(failures: pl.DataFrame) -> pl.DataFrame:
 
 def level_means(subtypes: pl.DataFrame) -> pl.DataFrame:
     """Return the unweighted mean over subtypes of each level: indirectness, estimate, subtypes, n_scored."""
-    import polars as pl
-
     return (
         subtypes.group_by("indirectness")
         .agg(
@@ -181,10 +159,6 @@ def level_means(subtypes: pl.DataFrame) -> pl.DataFrame:
 
 def ceiling(agreement: pl.DataFrame) -> pl.DataFrame:
     """Return coefficients by condition, from the rarest "found" to the commonest: condition (with that share), coefficient, estimate."""
-    import polars as pl
-
-    from icgkit.report.views.shapes import condition_labels
-
     if "kappa" not in agreement.columns:
         kinds = {"condition": pl.String, "coefficient": pl.String, "estimate": pl.Float64}
         return pl.DataFrame(schema=kinds | {"low": pl.Float64, "high": pl.Float64})
@@ -214,15 +188,11 @@ def ceiling(agreement: pl.DataFrame) -> pl.DataFrame:
 
 def labelled(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the frame with the labels of conditions in place of their ids, in the study's order."""
-    from icgkit.report.views.shapes import condition_labels, in_order
-
     return in_order(frame, list(condition_labels()))
 
 
 def best_by_price(costs: pl.DataFrame) -> pl.DataFrame:
     """Return the cheapest condition at a few prices of a missed constraint."""
-    import polars as pl
-
     if "ratio" not in costs.columns:
         return pl.DataFrame({"status": ["not in this cache: precision verdicts"]})
     prices = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0]
@@ -236,8 +206,6 @@ def power_curves(closed: pl.DataFrame, drawn: pl.DataFrame) -> pl.DataFrame:
 
     Frames of one status, where the run lacks a condition, stay what they are.
     """
-    import polars as pl
-
     if "power" not in closed.columns:
         return closed
     a = closed.select(pl.lit("closed form").alias("how"), pl.col("cases").cast(pl.Int64), estimate="power")
