@@ -214,31 +214,34 @@ def values_in(body: str) -> tuple[list[Value], str]:
             place = at + 1
             continue
         tries += 1
-        if tries > 2 * MAX_VALUES:
+        got = _value_at(body, at) if tries <= 2 * MAX_VALUES else "unreadable"
+        if isinstance(got, str):
+            return [], got
+        if isinstance(got, int):
+            place = got
+            continue
+        if len(found) >= MAX_VALUES:
             return [], "unreadable"
-        try:
-            value, end = _DECODER.raw_decode(body, at)
-        except (ValueError, RecursionError) as exc:
-            stop = exc.pos if isinstance(exc, json.JSONDecodeError) else len(body)
-            if not isinstance(exc, json.JSONDecodeError) or _MEANT.match(body, at):
-                mended = _mended(body, at) if isinstance(exc, json.JSONDecodeError) else None
-                if mended is None:
-                    cut = isinstance(exc, json.JSONDecodeError) and (
-                        exc.msg.startswith("Unterminated string") or _CUT.fullmatch(body, exc.pos)
-                    )
-                    return [], "truncated" if cut else "unreadable"
-                value, end = mended
-            elif stop >= len(body.rstrip()):
-                return [], "truncated"
-            else:
-                place = max(stop, at + 1)
-                continue
-        if too_deep(body[at:end]) or len(found) >= MAX_VALUES:
-            return [], "unreadable"
-        if not _anothers(body, at, end):
-            found.append(Value(value, at, end))
-        place = end
+        if not _anothers(body, at, got.end):
+            found.append(got)
+        place = got.end
     return [v for v in found if v.value] or found, ""
+
+
+def _value_at(body: str, at: int) -> Value | int | str:
+    """Read the value that begins at a place; else where to look on, or why the reply cannot be read."""
+    try:
+        value, end = _DECODER.raw_decode(body, at)
+    except json.JSONDecodeError as exc:
+        if not _MEANT.match(body, at):
+            return "truncated" if exc.pos >= len(body.rstrip()) else max(exc.pos, at + 1)
+        if (mended := _mended(body, at)) is None:
+            cut = exc.msg.startswith("Unterminated string") or _CUT.fullmatch(body, exc.pos)
+            return "truncated" if cut else "unreadable"
+        value, end = mended
+    except (ValueError, RecursionError):
+        return "unreadable"
+    return "unreadable" if too_deep(body[at:end]) else Value(value, at, end)
 
 
 def _escaped(mark: re.Match[str]) -> str:
@@ -287,9 +290,9 @@ _SAID = re.compile(
 )
 _OWN = re.compile(r"\b(?:I|my|mine)\b(?![^.!?;]*\b(?:quot|disregard|ignor))", re.I)
 _FENCE_LINE = re.compile(r"[ \t]*(?:`{3,12}|~{3,12})[^\n`]{0,30}\n?[ \t]*\Z")
-_CLOSERS = dict(
-    zip("\"'\u201c\u2018\u00ab\u201e", ('"', "'", "\u201d", "\u2019", "\u00bb", "\u201c\u201d"), strict=True)
-)
+_CLOSERS = {
+    p[0]: p[1:] for p in ('""', "''", "\u201c\u201d", "\u201e\u201c\u201d", "\u2018\u2019", "\u00ab\u00bb")
+}
 """What closes each quotation mark."""
 
 
@@ -324,11 +327,11 @@ def first_json(text: str, at: int = 0, key: str | None = None) -> Any:
     while start := _OPENING.search(text, at):
         try:
             value, at = _DECODER.raw_decode(text, start.start())
-        except (ValueError, RecursionError) as exc:
-            if not isinstance(exc, json.JSONDecodeError):
-                return None
+        except json.JSONDecodeError as exc:
             at = max(exc.pos, start.start() + 1)
             continue
+        except (ValueError, RecursionError):
+            return None
         if key is None or (isinstance(value, dict) and key in value):
             return value
     return None
@@ -507,19 +510,20 @@ def _reason(entry: Any, why: str) -> str:
 
 
 def _verdict(entry: Any, fields: Sequence[str]) -> dict[str, Any]:
+    blank: dict[str, Any] = dict.fromkeys(fields)
     if entry is Mark.CONFLICT:
-        return {**dict.fromkeys(fields), "status": "conflict"}
+        return blank | {"status": "conflict"}
     if not isinstance(entry, dict):
         entry = {fields[0]: entry} if len(fields) == 1 else {}
     entry = _named(entry, fields)
     raw = {f: entry.get(f) for f in fields}
     if any(v is Mark.CONFLICT for v in raw.values()):
-        return {**dict.fromkeys(fields), "status": "conflict"}
+        return blank | {"status": "conflict"}
     if any(isinstance(v, str) and _fold(v[:40]) in NOT_APPLICABLE for v in raw.values()):
-        return {**dict.fromkeys(fields), "status": "not_applicable"}
+        return blank | {"status": "not_applicable"}
     values = {f: as_bool(v) for f, v in raw.items()}
     if None in values.values():
-        return {**dict.fromkeys(fields), "status": "incomplete"}
+        return blank | {"status": "incomplete"}
     return {**values, "status": "ok"}
 
 
@@ -555,9 +559,8 @@ def _labels(text: str) -> set[bool | None]:
         elif _DOUBT.search(clause):
             good = None
         found.append((m.group().isupper(), good))
-    shouted = any(
-        upper for upper, _ in found
-    )  # the label that was asked for, and not a word of the reasoning
+    # In capitals it is the label that was asked for, and not a word of the reasoning.
+    shouted = any(upper for upper, _ in found)
     return {good for upper, good in found if upper or not shouted}
 
 
