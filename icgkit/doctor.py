@@ -30,18 +30,7 @@ class Finding(NamedTuple):
 
 
 def examine(root: str | Path | None = None) -> list[Finding]:
-    """Look at everything that a run needs; nothing is changed and no model is called.
-
-    Parameters
-    ----------
-    root : str or Path, optional
-        The project; found as everywhere else where None.
-
-    Returns
-    -------
-    list of Finding
-        `broken` for what makes a run fail or its results untrue, `note` for what is merely absent.
-    """
+    """Look at everything that a run needs; nothing is changed and no model is called."""
     root = Path(root) if root else project_root()
     parts = (
         _python(),

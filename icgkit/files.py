@@ -32,11 +32,6 @@ def open_file(
 
     A pipe is not waited for and a device is not read. Links are followed: whether a path may lead
     out of a folder is for the caller to say.
-
-    Raises
-    ------
-    IcgError
-        Of the class `error`: no such file, not a regular file, not readable, too large.
     """
     shown = Path(path).name or str(path)
     try:
@@ -66,20 +61,7 @@ def open_file(
 
 
 def read_file(path: str | Path, *, limit: int = MAX_BYTES, error: type[IcgError] = SchemaError) -> bytes:
-    """Return the content of a regular file of at most `limit` bytes; see `open_file`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> write_whole(folder / "a.txt", b"abc")
-    >>> read_file(folder / "a.txt")
-    b'abc'
-    >>> read_file(folder / "a.txt", limit=2)
-    Traceback (most recent call last):
-    ...
-    icgkit.errors.SchemaError: 'a.txt' is too large; got '3 bytes'; allowed: at most 2 bytes
-    """
+    """Return the content of a regular file of at most `limit` bytes; see `open_file`."""
     with open_file(path, limit=limit, error=error) as stream:
         data = stream.read(limit + 1)
     if len(data) > limit:  # it grew while it was read
@@ -88,14 +70,7 @@ def read_file(path: str | Path, *, limit: int = MAX_BYTES, error: type[IcgError]
 
 
 def read_parquet(path: str | Path, *, error: type[IcgError] = SchemaError) -> pl.DataFrame:
-    """Read a Parquet file whose footer promises no more than memory can be asked for.
-
-    Raises
-    ------
-    IcgError
-        Of the class `error`: as `open_file`, no Parquet, damaged, more than `MAX_TABLE_ROWS` rows,
-        more than `MAX_TABLE_BYTES` uncompressed.
-    """
+    """Read a Parquet file whose footer promises no more than memory can be asked for."""
     import polars as pl
 
     shown = Path(path).name
@@ -145,13 +120,7 @@ def read_csv(
     as_text: bool = False,
     error: type[IcgError] = SchemaError,
 ) -> pl.DataFrame:
-    """Read a CSV file in UTF-8 that has at least these columns; `as_text` leaves every cell a text.
-
-    Raises
-    ------
-    IcgError
-        Of the class `error`: as `read_file`, no UTF-8, no table, a column absent.
-    """
+    """Read a CSV file in UTF-8 that has at least these columns; `as_text` leaves every cell a text."""
     import polars as pl
 
     shown = repr(Path(path).name)
@@ -219,20 +188,6 @@ def inside(root: str | Path, name: str, *, error: type[IcgError] = ImageError) -
 
     Links are resolved first, so that none leads out. Whether the file exists, and is a regular one,
     is found when it is opened.
-
-    Raises
-    ------
-    IcgError
-        Of the class `error`: an absolute path, one that leads out of `root`, a text that is no file name.
-
-    Examples
-    --------
-    >>> inside("/data", "a/b.png").name
-    'b.png'
-    >>> inside("/data", "../b.png")
-    Traceback (most recent call last):
-    ...
-    icgkit.errors.ImageError: a file outside its folder; got '../b.png'; allowed: a relative path below it
     """
     allowed = "a relative path below it"
     try:
@@ -373,13 +328,7 @@ def project_root() -> Path:
 
 
 def is_path(name: str | Path) -> bool:
-    """Say whether a dataset or cache is given by its path: it has a separator, or begins with `.` or `~`.
-
-    Examples
-    --------
-    >>> is_path("my-run"), is_path("./my-run"), is_path("my-run/"), is_path("~/my-run")
-    (False, True, True, True)
-    """
+    """Say whether a dataset or cache is given by its path: it has a separator, or begins with `.` or `~`."""
     text = os.fspath(name)
     separators = [os.sep, "/", *([os.altsep] if os.altsep else [])]
     return text.startswith((".", "~")) or any(s in text for s in separators) or Path(text).is_absolute()
@@ -392,11 +341,6 @@ def folder_of(kind: str, name: str | Path, base: Path | None = None) -> Path:
     nowhere (a study file's folder); `~` is the home directory. A bare name is a folder below
     `data/<kind>/`, else a folder of that name in the working directory that holds what marks such
     a folder, else the place below `data/<kind>/` where it would be.
-
-    Raises
-    ------
-    SchemaError
-        For an empty name, or one that no file system holds.
     """
     text = os.fspath(name)
     if not text.strip() or not text.isprintable() or max(map(len, Path(text).parts), default=1) > 255:
@@ -418,13 +362,7 @@ def folder_of(kind: str, name: str | Path, base: Path | None = None) -> Path:
 
 
 def named_folder(kind: str, name: str | Path) -> Path:
-    """Return the folder of a dataset or cache that is there; see `folder_of`.
-
-    Raises
-    ------
-    UnknownName
-        If there is no such folder.
-    """
+    """Return the folder of a dataset or cache that is there; see `folder_of`."""
     folder = folder_of(kind, name)
     if folder.is_dir():
         return folder

@@ -30,13 +30,7 @@ class _TooLarge(ValueError):
 
 
 def too_deep(text: str, most: int = MAX_DEPTH) -> bool:
-    """Say whether brackets outside of strings are nested more than `most` deep.
-
-    Examples
-    --------
-    >>> too_deep("[" * 101), too_deep('{"a": "[[["}', 1)
-    (True, False)
-    """
+    """Say whether brackets outside of strings are nested more than `most` deep."""
     if text.count("[") + text.count("{") <= most:
         return False
     level = 0
@@ -92,33 +86,7 @@ def _decoded(data: str | bytes, most: int) -> str:
 def json_value(
     data: str | bytes, what: str, *, lenient: bool = False, error: type[IcgError] = SchemaError
 ) -> Any:
-    """Parse a JSON text.
-
-    Parameters
-    ----------
-    data : str or bytes
-        UTF-8, with or without a byte order mark.
-    what : str
-        The place, for the error: file and line.
-    lenient : bool
-        Whether numbers that do not fit (more than 18 digits, NaN, Infinity) become None instead of
-        an error.
-    error : type
-        Class of the error.
-
-    Raises
-    ------
-    SchemaError
-        (or `error`) for what is no JSON, no UTF-8, too long, nested too deep, or holds an integer of
-        more than 18 digits.
-
-    Examples
-    --------
-    >>> json_value('{"a": [1, 2.5]}', "a.json")
-    {'a': [1, 2.5]}
-    >>> json_value("9" * 5000, "a.json", lenient=True) is None
-    True
-    """
+    """Parse a JSON text in UTF-8; `lenient` makes None of numbers that do not fit, else they are an error."""
     try:
         text = _decoded(data, MAX_CHARS)
         if too_deep(text):
@@ -139,13 +107,7 @@ def json_value(
 
 
 def toml_table(data: str | bytes, what: str, *, error: type[IcgError] = SchemaError) -> dict[str, Any]:
-    """Parse a TOML text, as `json_value` does for JSON.
-
-    Examples
-    --------
-    >>> toml_table('a = 1', "a.toml")
-    {'a': 1}
-    """
+    """Parse a TOML text, as `json_value` does for JSON."""
     try:
         text = _decoded(data, MAX_TOML)
         found = tomllib.loads(text)

@@ -128,20 +128,6 @@ def prepare(path: str | Path, max_side: int = MAX_SIDE) -> Prepared:
     quality 95 if the source was one, or if the PNG would be too large). Images of more than 16
     megapixels are averaged down to twice `max_side` or more before they are scaled. The same file
     is prepared once as long as it does not change and there is room to keep it.
-
-    Parameters
-    ----------
-    path : path
-        The image file; its name's ending does not matter.
-    max_side : int
-        Longest edge in pixels.
-
-    Raises
-    ------
-    ImageError
-        If the file is missing, no image of one of `FORMATS`, or larger than `MAX_FILE` or
-        `MAX_PIXELS`. A cut-off image that would be passed through is found by `check_all`, which
-        decodes every pixel.
     """
     key = (*_file_key(path), max_side)
     made = _PREPARED.get(key)
@@ -195,11 +181,6 @@ def opened(
 
     Only `FORMATS` are looked for, and no more than `MAX_PIXELS` are decoded. A JPEG may be decoded
     at a fraction of its size: `draft` returns the size that is enough.
-
-    Raises
-    ------
-    ImageError
-        For whatever goes wrong, here or while the caller decodes.
     """
     from PIL import Image
 
@@ -421,23 +402,10 @@ def _why(exc: Exception) -> str:
 
 
 def check_all(cases: Iterable[Case], *, wait: bool = True) -> int:
-    """Decode every image to its last row and list all that fail at once.
+    """Decode every image to its last row and name all that fail at once; return how many files were checked.
 
-    Parameters
-    ----------
-    wait : bool
-        Without, an image whose decoding goes on yet passes for now if its file ends as its format does;
-        what is missing, unknown or cut off is found all the same. Ask again with `wait` before it is used.
-
-    Returns
-    -------
-    int
-        How many different files were checked.
-
-    Raises
-    ------
-    ImageError
-        Naming every case whose image is missing or broken, with the reason.
+    Without `wait`, an image whose decoding goes on yet passes for now if its file ends as its format does;
+    ask again with `wait` before it is used.
     """
     checked = list(cases)
     places: list[str | ImageError] = []

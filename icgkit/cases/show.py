@@ -32,23 +32,7 @@ def environment() -> Environment:
 
 
 def case_html(case: Case, found: Mapping[str, Mapping[str, bool | None]] | None = None) -> str:
-    """Return the HTML view of a case: marked image, graph, nodes.
-
-    Parameters
-    ----------
-    case : Case
-        The case; its image may be missing, which the view then says.
-    found : mapping, optional
-        Column title to verdicts by node id: True found, False missed, None or absent no verdict.
-
-    Examples
-    --------
-    >>> import icgkit as ig
-    >>> case = ig.Case(id="c", image="i.png", image_size=(9, 9), instruction="<b>", source="s",
-    ...                target=ig.Target(element="e", region="r", action="a"))
-    >>> "&lt;b&gt;" in case_html(case)
-    True
-    """
+    """Return the HTML view of a case: marked image, graph, nodes and who found them (title to verdicts by node id)."""
     from markupsafe import Markup
 
     env = environment()
@@ -108,20 +92,6 @@ def badge_places(
 
     Where no such place touches the box, the nearest one that covers least is taken; a leader then joins
     disc and box. A box that fills the picture has its disc in a corner.
-
-    Parameters
-    ----------
-    boxes : sequence of (x0, y0, x1, y1)
-        Any unit; all discs have one radius.
-    size : (width, height)
-        Of the picture.
-    at : (x, y)
-        Its upper left corner.
-
-    Examples
-    --------
-    >>> badge_places([(40, 40, 60, 50)], 5, (100, 100))
-    [(34.0, 45.0)]
     """
     taken: list[tuple[float, float]] = []
     left, top, right, bottom = (

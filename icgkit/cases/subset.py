@@ -8,36 +8,17 @@ from collections.abc import Mapping
 import polars as pl
 
 from icgkit.errors import SchemaError
+from icgkit.taxonomy import CATEGORIES, SUBTYPES
 
 SEED = 42
 
 
 def strata(nodes: pl.DataFrame, *, by: str = "category") -> dict[str, str]:
-    """Return the stratum of every case: the value of a column that most of its nodes have.
+    """Return the stratum of every case: the category (or subtype) that most of its nodes have.
 
-    Parameters
-    ----------
-    nodes : polars.DataFrame
-        One row a node (schema `nodes`): `case_id` and the column `by`; doubled nodes count once
-        where there is a `node_id`.
-    by : {"category", "subtype"}
-        What makes the strata.
-
-    Returns
-    -------
-    dict of str to str
-        By case, in the order of the frame. Among equally frequent values the first in the order of
-        the taxonomy counts.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> nodes = pl.DataFrame({"case_id": ["a", "a", "b"], "category": ["style", "physical", "semantic"]})
-    >>> strata(nodes)
-    {'a': 'physical', 'b': 'semantic'}
+    Doubled nodes count once where there is a `node_id`; among equally frequent values the first in the
+    order of the taxonomy counts.
     """
-    from icgkit.taxonomy import CATEGORIES, SUBTYPES
-
     if "node_id" in nodes.columns:
         nodes = nodes.unique(["case_id", "node_id"], keep="first", maintain_order=True)
     order = list(CATEGORIES if by == "category" else SUBTYPES)
@@ -53,36 +34,9 @@ def stratified(
     """Draw cases evenly over their strata.
 
     Strata take turns in the order of the taxonomy, so that one that runs out leaves its share to the
-    others; with `per_stratum` it leaves nobody anything.
-
-    Parameters
-    ----------
-    groups : mapping of str to str
-        Stratum of every case (see `strata`); the order of cases fixes the draw.
-    n : int, optional
-        Cases in all.
-    per_stratum : int, optional
-        Cases from each stratum instead, or all that it has.
-    seed : int
-        Seed of the draw.
-
-    Returns
-    -------
-    list of str
-        Cases, in the order of `groups`.
-
-    Raises
-    ------
-    SchemaError
-        If there are fewer cases than `n`, or not exactly one of `n` and `per_stratum` is given.
-
-    Examples
-    --------
-    >>> stratified({"a": "style", "b": "style", "c": "semantic"}, 2)
-    ['a', 'c']
+    others; with `per_stratum` instead of `n` it leaves nobody anything. The order of `groups` fixes the
+    draw and is the order of what is returned.
     """
-    from icgkit.taxonomy import CATEGORIES, SUBTYPES
-
     if (n is None) == (per_stratum is None):
         raise SchemaError("size of the subset", got=(n, per_stratum), allowed="either n or per_stratum")
     if n is not None and not 0 <= n <= len(groups):
@@ -106,31 +60,10 @@ def stratified(
 
 
 def weights(groups: Mapping[str, str], drawn: list[str]) -> pl.DataFrame:
-    """Return how many cases of the whole set each drawn case stands for.
+    """Return how many cases of the whole set each drawn case stands for: `case_id` and `weight`.
 
-    Parameters
-    ----------
-    groups : mapping of str to str
-        Stratum of every case of the whole set (see `strata`).
-    drawn : list of str
-        The cases of the subset.
-
-    Returns
-    -------
-    polars.DataFrame
-        `case_id` and `weight`: cases of the stratum over drawn cases of the stratum (Horvitz and
-        Thompson 1952, JASA 47, 663-685, for equal chances within a stratum). The weights add up to
-        the cases of the strata that were drawn from; one that was not drawn from is not represented.
-
-    Raises
-    ------
-    SchemaError
-        If a drawn case is not one of the whole set.
-
-    Examples
-    --------
-    >>> weights({"a": "style", "b": "style", "c": "semantic"}, ["b", "c"])["weight"].to_list()
-    [2.0, 1.0]
+    The weight is the cases of a stratum over its drawn cases (Horvitz and Thompson 1952, JASA 47, 663-685,
+    for equal chances within a stratum). A stratum that was not drawn from is not represented.
     """
     unknown = [case for case in drawn if case not in groups]
     if unknown:

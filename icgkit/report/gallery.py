@@ -30,12 +30,8 @@ SHOWN_PUBLISHED = 12
 def read_results(folder: str | Path) -> list[dict[str, Any]]:
     """Read the sidecars of a folder, in the order of the gallery, with what is there to show.
 
-    Returns
-    -------
-    list of dict
-        The sidecar's fields and: `group` (heading), `title` (first sentence of the caption), `rest`,
-        `picture` (file name or None), `size` (pixels), `fragment` (a table's HTML or None), `n_text`,
-        `links` (ending to file name).
+    Beside the sidecar's fields: `group` (heading), `title` (first sentence of the caption), `rest`, `picture`
+    (file name or None), `size` (pixels), `fragment` (a table's HTML or None), `n_text`, `links`, `absent`.
     """
     folder = Path(folder)
     results = []
@@ -150,13 +146,7 @@ def _drop_repeated_gaps(results: list[dict[str, Any]]) -> None:
 
 
 def n_text(n: Any) -> str:
-    """Say what the numbers rest on.
-
-    Examples
-    --------
-    >>> n_text({"cases": 461, "nodes": 1776})
-    '461 cases, 1,776 nodes'
-    """
+    """Say what the numbers rest on."""
     if isinstance(n, dict):
         return ", ".join(f"{v:,} {k}" if isinstance(v, int) else f"{v} {k}" for k, v in n.items())
     return f"{n:,}" if isinstance(n, int) else str(n)
@@ -166,13 +156,6 @@ def number(value: Any, unit: str | None = None, *, like: float | None = None, si
     """Write a number as a reader compares it: three decimals below 10, an absent one as a dash.
 
     `like` is a number to which the decimals go, where it is not the number itself.
-
-    Examples
-    --------
-    >>> number(0.12345), number(12416.0), number(43.25), number(None), number(0.05, sign=True)
-    ('0.123', '12,416', '43.2', '–', '+0.050')
-    >>> number(0.0), number(0.0, "count")
-    ('0.000', '0')
     """
     if value is None:
         return "–"
@@ -244,13 +227,7 @@ class _Sidecar(BaseModel, extra="allow", allow_inf_nan=False):
 
 
 def _sidecar(path: Path) -> dict[str, Any] | None:
-    """Read the sidecar of a result; a JSON file that is something else gives None.
-
-    Raises
-    ------
-    SchemaError
-        For a file that calls itself the sidecar of a result and is none.
-    """
+    """Read the sidecar of a result; a JSON file that is something else gives None."""
     try:
         found = json.loads(read_file(path, limit=_MAX_SIDECAR))
     except (ValueError, RecursionError):

@@ -10,6 +10,8 @@ import polars as pl
 from icgkit.cases.dataset import load_published
 from icgkit.errors import IcgError, SchemaError, UnknownName
 
+_BESIDE = ("quantity", "model", "condition", "group", "ours", "published", "where", "unit", "note")
+
 
 def beside(
     ours: pl.DataFrame,
@@ -52,17 +54,7 @@ def beside(
     if only:
         rows = rows.filter(pl.col("quantity").str.contains(only.removesuffix(" (simulated)"), literal=True))
         if rows.is_empty():
-            return rows.select(
-                "quantity",
-                "model",
-                "condition",
-                "group",
-                pl.col("value").alias("ours"),
-                pl.col("value").alias("published"),
-                "where",
-                "unit",
-                "note",
-            )
+            return rows.rename({"value": "published"}).with_columns(ours="published").select(_BESIDE)
     if rows.is_empty():
         raise UnknownName.among("published quantity", id, load_published(source)["id"].unique())
     if "estimate" not in ours.columns:
@@ -71,17 +63,7 @@ def beside(
     if "model" in keys:
         mine = mine.with_columns(pl.col("model").str.strip_suffix(" (simulated)"))
     joined = rows.join(mine, on=list(keys), how="left", nulls_equal=True, maintain_order="left")
-    return joined.select(
-        "quantity",
-        "model",
-        "condition",
-        "group",
-        "ours",
-        pl.col("value").alias("published"),
-        "where",
-        "unit",
-        "note",
-    )
+    return joined.rename({"value": "published"}).select(_BESIDE)
 
 
 def beside_rows(ours: pl.DataFrame, theirs: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:

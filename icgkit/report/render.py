@@ -47,18 +47,7 @@ def plain_style(**settings: Any) -> Iterator[None]:
 
 
 def render(figure: Any) -> dict[str, bytes]:
-    """Render a figure as PNG, SVG, PDF and small picture, then close it.
-
-    Parameters
-    ----------
-    figure : matplotlib Figure
-        Its layout is computed once and kept for all formats.
-
-    Returns
-    -------
-    dict
-        Ending (`.png`, `.thumb.png`, `.svg`, `.pdf`) to content.
-    """
+    """Render a figure as PNG, SVG, PDF and small picture, then close it."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
 
@@ -125,13 +114,7 @@ def _others() -> tuple[Path, ...]:
 
 @cache
 def font_with(sign: str) -> Path | None:
-    """Return a font that has a sign, None if none of this machine has it.
-
-    Examples
-    --------
-    >>> font_with("a").name, font_with("価").suffix
-    ('DejaVuSans.ttf', '.otf')
-    """
+    """Return a font that has a sign, None if none of this machine has it."""
     for path in (font_file(), *_others()):
         with contextlib.suppress(Exception):  # A broken font of the system is no font.
             if ord(sign) in _signs(path):

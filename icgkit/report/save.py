@@ -224,13 +224,7 @@ def save(
 
 
 def n_words(n: int | str | Mapping[str, int]) -> str:
-    """Return n in words: what is counted, without what is none.
-
-    Examples
-    --------
-    >>> n_words({"cases": 461, "nodes": 776, "missing": 0})
-    'n = 461 cases, 776 nodes'
-    """
+    """Return n in words: what is counted, without what is none."""
     if isinstance(n, Mapping):
         n = ", ".join(f"{v:,d} {k}" for k, v in n.items() if v or k != "missing")
     return f"n = {n:,d}" if isinstance(n, int) else f"n = {n}"
@@ -245,19 +239,7 @@ def write_n(figure: Figure, n: int | str | Mapping[str, int]) -> None:
 
 
 def csv_bytes(data: pl.DataFrame, name: str = "data") -> bytes:
-    r"""Return a frame as CSV: UTF-8, line feeds, floats with 7 significant digits, null empty.
-
-    Raises
-    ------
-    SchemaError
-        For a nested or binary column, or one with NaN or infinity.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> csv_bytes(pl.DataFrame({"model": ["a"], "recall": [1 / 3]}))
-    b'model,recall\na,0.3333333\n'
-    """
+    r"""Return a frame as CSV: UTF-8, line feeds, floats with 7 significant digits, null empty."""
     for column, dtype in data.schema.items():
         if dtype.is_nested() or dtype in (pl.Object, pl.Binary):
             raise SchemaError(f"{name}: column {column}", got=str(dtype), allowed="flat columns in a CSV")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from icgkit.errors import SchemaError
+from icgkit.prompts.conditions import conditions
 from icgkit.report.render import DPI, font_file, font_with, strange_signs, warn_of_boxes
 from icgkit.taxonomy import CATEGORIES, SUBTYPES
 
@@ -188,7 +189,7 @@ def typeset(
     >>> [c.text for c in next(t.rows())]
     ['a', '0.500']
     """
-    headers = HEADERS | _condition_labels() | dict(headers or {})
+    headers = HEADERS | condition_labels() | dict(headers or {})
     formats, spanners = dict(formats or {}), dict(spanners or {})
     if columns is not None or frame.columns == ["status"]:
         columns = columns or []
@@ -219,16 +220,24 @@ def typeset(
 
 def _with_labels(frame: pl.DataFrame) -> pl.DataFrame:
     """Put labels in place of the ids of subtypes and categories."""
-    labels = {c.id: c.label for c in CATEGORIES.values()}
-    labels |= {s.id: f"{CATEGORIES[s.category].label}: {s.label}" for s in SUBTYPES.values()}
+    labels = category_labels() | subtype_labels()
     named = [c for c in ("subtype", "category", "element") if frame.schema.get(c) == pl.String]
     return frame.with_columns(pl.col(named).replace(labels)) if named else frame
 
 
-def _condition_labels() -> dict[str, str]:
-    from icgkit.prompts.conditions import conditions
-
+def condition_labels() -> dict[str, str]:
+    """Return the short label of every condition, in the study's order."""
     return {name: c.short for name, c in conditions().items()}
+
+
+def category_labels() -> dict[str, str]:
+    """Return the label of every category id."""
+    return {c.id: c.label for c in CATEGORIES.values()}
+
+
+def subtype_labels() -> dict[str, str]:
+    """Return "Category: Subtype" for every subtype id."""
+    return {s.id: f"{CATEGORIES[s.category].label}: {s.label}" for s in SUBTYPES.values()}
 
 
 def best_of(

@@ -13,9 +13,11 @@ from icgkit.cases.dataset import Dataset
 from icgkit.errors import SchemaError
 from icgkit.judge.nodes import extract_proposals
 from icgkit.metrics import Bootstrap, adjust, agreement, equivalence, permutation
-from icgkit.prompts.conditions import conditions
 from icgkit.report.plots.style import KNOWN
 from icgkit.report.tables import Table, intervals, typeset
+from icgkit.report.tables import category_labels as category_labels
+from icgkit.report.tables import condition_labels as condition_labels
+from icgkit.report.tables import subtype_labels as subtype_labels
 from icgkit.taxonomy import CATEGORIES, SUBTYPES
 
 if TYPE_CHECKING:
@@ -34,11 +36,6 @@ CORE_NOTE = (
     "itself. Bold: best of the five conditions told neither checklist nor graph, by model."
 )
 """What the main table's short heads and bold cells mean."""
-
-
-def condition_labels() -> dict[str, str]:
-    """Return the short label of every condition, in the study's order."""
-    return {name: c.short for name, c in conditions().items()}
 
 
 def taxonomy_view(nodes: pl.DataFrame) -> pl.DataFrame:
@@ -117,11 +114,6 @@ def with_all(by_model: pl.DataFrame, pooled: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([by_model, pooled.with_columns(model=pl.lit(ALL))], how="diagonal")
 
 
-def subtype_labels() -> dict[str, str]:
-    """Return "Category: Subtype" for every subtype id."""
-    return {s.id: f"{CATEGORIES[s.category].label}: {s.label}" for s in SUBTYPES.values()}
-
-
 def by_category(cells: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
     """Put a wide table with a column `category` into the taxonomy's order, with labels and node counts."""
     nodes = (
@@ -176,11 +168,6 @@ def in_order(
         pl.col(column).replace_strict(rank, default=len(rank), return_dtype=pl.Int64), maintain_order=True
     )
     return rows.with_columns(pl.col(column).replace(condition_labels()))
-
-
-def category_labels() -> dict[str, str]:
-    """Return the label of every category id."""
-    return {c.id: c.label for c in CATEGORIES.values()}
 
 
 def minus(differences: pl.DataFrame, target: str) -> pl.DataFrame:
@@ -491,10 +478,9 @@ def residual_misses(judgments: pl.DataFrame) -> pl.DataFrame:
         pl.col("found").count().cast(pl.Int64).alias("n_scored"),
         *parts,
     )
-    order = {c: i for i, c in enumerate(CATEGORIES)}
-    labels = {c.id: c.label for c in CATEGORIES.values()}
-    counts = counts.sort(pl.col("category").replace_strict(order, return_dtype=pl.Int64))
-    return counts.with_columns(pl.col("category").replace(labels))
+    return in_order(counts, list(CATEGORIES), "category").with_columns(
+        pl.col("category").replace(category_labels())
+    )
 
 
 def ceiling(agreement: pl.DataFrame) -> pl.DataFrame:
