@@ -64,6 +64,12 @@ def json_lines(path: Path, name: str = "") -> Iterator[tuple[int, str, Any]]:
             yield number, place, json_value(line, place)
 
 
+def need_columns(frame: pl.DataFrame, need: Sequence[str], what: str) -> None:
+    """Raise if a frame lacks a column."""
+    if absent := [c for c in need if c not in frame.columns]:
+        raise SchemaError(f"{what}: missing column {', '.join(absent)}", got=frame.columns, allowed=need)
+
+
 def inner(record: Any, name: str) -> dict[str, Any]:
     """Return the object that a record holds under a name; empty if there is none."""
     found = record.get(name) if isinstance(record, dict) else None

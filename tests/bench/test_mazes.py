@@ -16,8 +16,13 @@ from icgforge.mazes.requests import Pair, draw, draw_step, region, solve
 from icgforge.mazes.solvers import SOLVERS, moves, pen, refined_instruction, rewriter
 from icgkit.bench.dod.maze import CELL, SIZES, Maze
 from icgkit.bench.dod.maze_judge import Thresholds, judge
-from icgkit.bench.dod.maze_read import read_maze, register
+from icgkit.bench.dod.maze_read import find_maze, register
 from icgkit.errors import IcgError
+
+
+def read_maze(image: Image.Image) -> Maze | None:
+    found = find_maze(image)
+    return found[0] if found else None
 
 
 @pytest.fixture(scope="module")

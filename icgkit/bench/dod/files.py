@@ -92,8 +92,8 @@ def read(instructions: str | Path, criteria: str | Path | None = None) -> Reques
     SchemaError that names the line.
     """
     rows: list[Record] = []
-    repairs: list[Record] = []
-    problems: list[Record] = []
+    repairs: list[tuple[Any, ...]] = []
+    problems: list[tuple[Any, ...]] = []
     met: dict[str, str] = {}
     for first, second, prefix in _files(Path(instructions), Path(criteria) if criteria else None):
         for path in (first, second):
@@ -107,29 +107,26 @@ def read(instructions: str | Path, criteria: str | Path | None = None) -> Reques
                 raise SchemaError(f"{here}, case {name!r}: id used twice, first in {met[name]}")
             met[name] = here
         for file, other_file, one, other in ((here, there, asked, truth), (there, here, truth, asked)):
-            problems += [
-                {"file": file, "line": number, "case_id": name, "detail": f"not in {other_file}"}
-                for name, (number, _) in one.items()
-                if name not in other
-            ]
-        found = []
-        for name, (_, record) in asked.items():
-            if name in truth:
-                line, told = truth[name]
-                at = {"file": there, "line": line, "case_id": name}
-                found.append(_request(record, told, at, repairs))
+            lone = [name for name in one if name not in other]
+            problems += [(file, one[name][0], name, f"not in {other_file}") for name in lone]
+        both = [name for name in asked if name in truth]
+        found = [
+            _request(asked[name][1], truth[name][1], (there, truth[name][0], name), repairs) for name in both
+        ]
         problems += _pair_problems(found, there)
         rows += found
     place: dict[str, Any] = {"file": pl.String, "line": pl.Int64, "case_id": pl.String}
     return Requests(
         pl.DataFrame(rows, schema=_COLUMNS),
-        pl.DataFrame(repairs, schema=place | texts("field", "was", "now")),
-        pl.DataFrame(problems, schema=place | texts("detail")),
+        pl.DataFrame(repairs, schema=place | texts("field", "was", "now"), orient="row"),
+        pl.DataFrame(problems, schema=place | texts("detail"), orient="row"),
     )
 
 
-def _request(record: Record, criteria: Record, at: Record, repairs: list[Record]) -> Record:
-    place = "{file}, line {line}, case {case_id!r}".format(**at)
+def _request(
+    record: Record, criteria: Record, at: tuple[str, int, str], repairs: list[tuple[Any, ...]]
+) -> Record:
+    place = "{}, line {}, case {!r}".format(*at)
     truth, source = criteria.get("ground_truth"), criteria.get("source")
     if not isinstance(truth, dict) or not isinstance(source, dict):
         raise SchemaError(f"{place}: ground_truth and source", allowed="two objects")
@@ -138,21 +135,20 @@ def _request(record: Record, criteria: Record, at: Record, repairs: list[Record]
     if feasible is None:
         raise SchemaError(f"{place}: ground_truth.feasible", got=told, allowed="true or false")
     if told is not feasible:
-        words = {"was": str(told), "now": str(feasible).lower()}
-        repairs.append(at | {"field": "ground_truth.feasible"} | words)
+        repairs.append((*at, "ground_truth.feasible", str(told), str(feasible).lower()))
     said = str(source.get("category_en") or source.get("category") or "")
     category = category_of(said, place)
     if said.strip().lower().replace(" ", "_") != category:
-        repairs.append(at | {"field": "source.category_en", "was": said, "now": category})
+        repairs.append((*at, "source.category_en", said, category))
     for field, given in (("instruction_en", record), ("pair_id", criteria)):
         if not isinstance(value := given.get(field), str) or not value.strip():
-            what = f"case {at['case_id']!r}: {field}"
+            what = f"case {at[-1]!r}: {field}"
             raise SchemaError(what, got=value, allowed="a text that is not empty")
     proof = {k: truth[k] for k in ("witness", "certificate") if k in truth}
     evidence = {k: criteria[k] for k in EVIDENCE if isinstance(criteria.get(k), dict)}
     images = record.get("input_images") or record.get("input_image") or []
     found: Record = {
-        "case_id": at["case_id"], "category": category, "feasible": feasible,
+        "case_id": at[-1], "category": category, "feasible": feasible,
         "instruction": record["instruction_en"], "prompt": record.get("prompt_en"),
         "reason": truth.get("reason"), "proof": proof or None,
         "evidence": evidence | {"feasible": feasible} if evidence else None, "source": source,
@@ -182,7 +178,7 @@ def category_of(name: str, place: str = "category") -> str:
     raise UnknownName.among(f"{place}: category", name, CATEGORIES)
 
 
-def _pair_problems(rows: list[Record], file: str) -> list[Record]:
+def _pair_problems(rows: list[Record], file: str) -> list[tuple[Any, ...]]:
     """List the pairs that are none."""
     pairs: dict[str, list[Record]] = {}
     for row in rows:
@@ -200,6 +196,5 @@ def _pair_problems(rows: list[Record], file: str) -> list[Record]:
         elif all(first[k] != last[k] for k in ("input_image", "instruction")):
             detail = ": the halves share neither image nor instruction"
         if detail:
-            detail = f"pair {name!r}{detail}"
-            found.append({"file": file, "line": None, "case_id": first["case_id"], "detail": detail})
+            found.append((file, None, first["case_id"], f"pair {name!r}{detail}"))
     return found

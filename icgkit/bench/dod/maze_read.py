@@ -329,9 +329,3 @@ def _read(pixels: NDArray[np.uint8], frame: Frame, size: int) -> tuple[float, Ma
     if fit < READABLE:
         return None
     return fit, Maze(tuple("".join("#" if w else "." for w in row) for row in walls), start, end)
-
-
-def read_maze(image: Image.Image) -> Maze | None:
-    """Read a maze from its pixels (7, 9 or 11 cells a side), or None if the picture is none."""
-    found = find_maze(image)
-    return found[0] if found else None

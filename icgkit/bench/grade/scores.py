@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
-from icgkit.bench.common import paired_means, with_whole
+from icgkit.bench.common import need_columns, paired_means, with_whole
 from icgkit.bench.grade.files import FULL, PARTS, load_scores, load_tasks
-from icgkit.errors import SchemaError, UnknownName
+from icgkit.errors import UnknownName
 from icgkit.metrics import Contrast, mcnemar, permutation, recall
 from icgkit.metrics.intervals import Bootstrap
 from icgkit.metrics.mean import mean
@@ -39,9 +39,7 @@ def add_scores(samples: pl.DataFrame) -> pl.DataFrame:
     relaxed = 60 R + 30 C / 2 + 10 L / 2, and 80 R + 20 L / 2 where no consistency is asked for. strict: every
     point met (or R > 0.99, the public rule for float weights), C = 2 or not asked for, L = 2.
     """
-    need = [*WEIGHTS, "consistency_status"]
-    if absent := [c for c in need if c not in samples.columns]:
-        raise SchemaError(f"samples: missing column {', '.join(absent)}", got=samples.columns, allowed=need)
+    need_columns(samples, [*WEIGHTS, "consistency_status"], "samples")
     r, c, low = (pl.col(n) for n in WEIGHTS)
     free = pl.col("consistency_status") == "none"
     full = r > FULL

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from icgkit.bench.common import json_lines, paired_means, texts
+from icgkit.bench.common import json_lines, need_columns, paired_means, texts
 from icgkit.bench.unike.files import fold, place_of, read_verdict
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.metrics import _resample, recall
@@ -154,9 +154,9 @@ def _marked(told: dict[str, str | None], spec: dict[str, Any]) -> dict[str, Any]
 
 
 def _columns_of(outcomes: pl.DataFrame, by: str | Sequence[str]) -> list[str]:
-    need = ("edit_id", "instance_id", "category", "source", "stage", *KEY, *STEPS)
-    if absent := [c for c in need if c not in outcomes.columns]:
-        raise SchemaError(f"outcomes: missing column {', '.join(absent)}", got=outcomes.columns, allowed=need)
+    need_columns(
+        outcomes, ("edit_id", "instance_id", "category", "source", "stage", *KEY, *STEPS), "outcomes"
+    )
     return [by] if isinstance(by, str) else list(by)
 
 
