@@ -43,6 +43,8 @@ _WHERE = {
     "Provenance": "report.save",
     "Results": "report.results",
     "load_results": "report.results",
+    "explore": "viewer.widget",
+    "write_view": "viewer.page",
     "beside": "report.published",
     "counts_beside": "report.published",
     "CATEGORIES": "taxonomy",
@@ -107,6 +109,8 @@ if TYPE_CHECKING:
     from icgkit.study.run import run as run
     from icgkit.taxonomy import CATEGORIES as CATEGORIES
     from icgkit.taxonomy import SUBTYPES as SUBTYPES
+    from icgkit.viewer.page import write_view as write_view
+    from icgkit.viewer.widget import explore as explore
 
 
 def __getattr__(name: str) -> Any:

@@ -137,6 +137,21 @@ def simulate_command(
         typer.echo(curve_text(curve, power))
 
 
+@app.command("view")
+def view_command(
+    run: Annotated[str, typer.Argument(help="Name of a cache, or its folder.")],
+    out: Annotated[Path | None, typer.Option(help="Folder for the page; view-RUN by default.")] = None,
+    dataset: Annotated[str, typer.Option(help="Dataset of the run, if it is not where it was.")] = "",
+) -> None:
+    """Write a run as a page that opens from disk: pictures, whole answers, verdicts."""
+    from icgkit.report.results import load_results
+    from icgkit.viewer.page import write_view
+
+    with clear_errors():
+        results = load_results(run, dataset=dataset)
+        typer.echo(f"open {write_view(results, out or Path(f'view-{results.name}'))}")
+
+
 @app.command("doctor")
 def doctor_command(
     write_checksums: Annotated[

@@ -281,6 +281,37 @@ class Results:
             lines.append(BASELINE_NOTE)
         return lines
 
+    def cases_behind(
+        self,
+        *,
+        model: str = "",
+        condition: str = "",
+        subtype: str = "",
+        judge: str = "",
+        found: bool | None = None,
+    ) -> Dataset:
+        """Return the cases behind a cell of a table: those with a verdict that all the given names agree with.
+
+        `found` leaves those with a node found (true), missed (false), or either (None). Look at them with
+        `icgkit.explore(run, model=..., condition=..., subtype=..., found=...)`.
+
+        Raises
+        ------
+        UnknownName
+            For a model, condition, subtype or judge that has no verdicts here.
+        """
+        import polars as pl
+
+        rows = self.all_judgments
+        given = {"model": model, "condition": condition, "subtype": subtype, "judge": judge or self.judge}
+        for column, name in given.items():
+            if name and name not in (known := rows[column].unique().to_list()):
+                raise UnknownName.among(column, name, known)
+            rows = rows.filter(pl.col(column) == name) if name else rows
+        rows = rows if found is None else rows.filter(pl.col("found") == found)
+        behind = set(rows["case_id"])
+        return self.dataset.subset([case.id for case in self.dataset if case.id in behind])
+
     def found(self, case: Case, *, condition: str) -> dict[str, dict[str, bool | None]]:
         """Return who found what in a case: model to verdict by node id, for `icgkit.cases.show.case_html`."""
         rows = self.judgments.filter(case_id=case.id, condition=condition).sort("model")

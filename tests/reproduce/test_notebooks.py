@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -144,9 +145,9 @@ SAVE = "import icgkit as ig\nig.save('T1', out=out)"
 )
 def test_the_rules_find_their_faults(
     make_notebook: Make,
-    cells: tuple,
-    options: dict,
-    fault: str | None,  # type: ignore[type-arg]
+    cells: tuple[Any, ...],
+    options: dict[str, Any],
+    fault: str | None,
 ) -> None:
     found = faults(read_notebook(make_notebook("a", *cells, **options)))
     assert found == [] if fault is None else fault in found
