@@ -19,7 +19,7 @@ import numpy as np
 from icgforge.mazes.mazes import carve
 from icgforge.mazes.requests import Pair, solve
 from icgkit.bench.dod.maze import Cell, Maze
-from icgkit.bench.dod.maze_judge import RULES, judge
+from icgkit.bench.dod.maze_judge import VERDICTS, judge
 
 if TYPE_CHECKING:
     import polars as pl
@@ -690,8 +690,8 @@ def confusion(judged: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     seen = set(judged["verdict"])
-    verdicts = [v for v in ("valid", *RULES) if v in seen]
-    order = {v: k for k, v in enumerate(("valid", *RULES))}
+    verdicts = [v for v in ("valid", *VERDICTS) if v in seen]
+    order = {v: k for k, v in enumerate(("valid", *VERDICTS))}
     return (
         judged.group_by("due", maintain_order=True)
         .agg(

@@ -47,7 +47,7 @@ def test_the_small_file_keeps_every_rule(tmp_path: Path) -> None:
     # A comparison of sizes has to show both objects: noted, not counted as a breach.
     assert set(found["rule"]) == {"image_value"}
     assert {c for _, c in got.instances.select("source", "category").unique().iter_rows()} == {
-        c for kind in unike.CATEGORIES.values() for c in kind
+        c for kind in unike.FAMILY_CATEGORIES.values() for c in kind
     }
 
 

@@ -26,7 +26,7 @@ from icgkit.bench.dod.maze_read import READABLE, Found, Frame, find_maze, rectif
 
 Links = dict[Cell, dict[Cell, "tuple[int, int] | None"]]
 """Cell to the cells that the line passes to, with the corner of the grid that it passes there, if any."""
-RULES = ("unreadable", "cut off", "wall changed", "ends changed", "floor changed", "diagonal step",
+VERDICTS = ("unreadable", "cut off", "wall changed", "ends changed", "floor changed", "diagonal step",
          "wall crossed", "side branch", "path broken", "no path")  # fmt: skip
 """Names of the rules; of several broken ones the first here is the cause, later ones may follow from it."""
 
@@ -131,7 +131,7 @@ def judge(maze: Maze, image: Image.Image, *, limits: Thresholds = DEFAULT) -> Ma
     merged: dict[str, set[Cell]] = {}
     for rule, cells in (*read.surface(), *read.path()):
         merged.setdefault(rule, set()).update(cells)
-    broken = tuple(Broken(rule, tuple(sorted(merged[rule]))) for rule in RULES if rule in merged)
+    broken = tuple(Broken(rule, tuple(sorted(merged[rule]))) for rule in VERDICTS if rule in merged)
     return MazeVerdict(not broken, broken, _measured(found, read.numbers | {"shift": shift}))
 
 

@@ -21,7 +21,7 @@ from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap
 from icgkit.metrics.mean import mean
 from icgkit.prompts.replies import as_score
 
-JUDGED = {
+DIMENSIONS = {
     "IF": "instruction following", "TA": "text accuracy", "VC": "visual consistency",
     "LP": "layout preservation", "SE": "semantic expectation",
 }  # fmt: skip
@@ -49,7 +49,7 @@ def read_judged(path: str | Path) -> tuple[pl.DataFrame, pl.DataFrame]:
         seen: dict[tuple[str, str], Any] = {}
         for record in data if isinstance(data, list) else []:
             told = record.get("evaluation_results", record) if isinstance(record, dict) else None
-            if not isinstance(told, dict) or not set(told) & set(JUDGED):
+            if not isinstance(told, dict) or not set(told) & set(DIMENSIONS):
                 problems.append((file.name, "no scores", str(record)[:80]))
                 continue
             category, task = (str(record.get(k, "")) for k in ("category", "task_id"))
@@ -59,7 +59,7 @@ def read_judged(path: str | Path) -> tuple[pl.DataFrame, pl.DataFrame]:
                     problems.append((place, "twice: the first one counts", ""))
                 continue
             seen[category, task] = told
-            for name in (n for n in JUDGED if n in told):
+            for name in (n for n in DIMENSIONS if n in told):
                 value, public, why = _score(told[name], name)
                 rows.append((file.stem, category, task, name, value, public))
                 problems += [(place, f"{name}: {why}", str(told[name])[:120])] if why else []
@@ -95,7 +95,7 @@ def judged_scores(frame: pl.DataFrame, *, ci: Bootstrap | None = BOOTSTRAP) -> p
     `estimate`, `low`, `high` (0 to 5, bootstrap over instances), `public` (mean that the public script
     prints), `n_scored`, `n_total`, `n_missing`, `method`, `status`.
     """
-    return _averages(frame.with_columns(case_id=pl.format("{}/{}", "category", "task_id")), JUDGED, ci)
+    return _averages(frame.with_columns(case_id=pl.format("{}/{}", "category", "task_id")), DIMENSIONS, ci)
 
 
 def _averages(frame: pl.DataFrame, order: Iterable[str], ci: Bootstrap | None) -> pl.DataFrame:

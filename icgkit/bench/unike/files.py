@@ -17,7 +17,7 @@ import polars as pl
 from icgkit.bench.common import listed, read_list, texts
 from icgkit.prompts.replies import Mark, as_bool, plain, read_json
 
-CATEGORIES = {
+FAMILY_CATEGORIES = {
     "attribute": ("color", "material", "pattern", "shape", "size"),
     "relation": ("affiliation", "creator", "location", "occupation"),
 }
@@ -78,14 +78,14 @@ def load_edits(path: str | Path) -> Edits:
 def _stages(record: Mapping[str, Any], edit: str, fault: Fault) -> list[dict[str, Any]]:
     source, subject = record.get("source"), record.get("subject")
     source = source.strip().lower() if isinstance(source, str) else ""
-    if source not in CATEGORIES:
+    if source not in FAMILY_CATEGORIES:
         fault(edit, "unknown source", record.get("source"))
         return []
     if not isinstance(subject, str) or not subject.strip():
         fault(edit, "no subject", subject)
         return []
     category = str(record.get("category", "")).strip().lower()
-    if category not in CATEGORIES[source]:
+    if category not in FAMILY_CATEGORIES[source]:
         fault(edit, "unknown category", record.get("category"))
     allowed = {f"stage_{k}": k for k in range(1, STAGES[source] + 1)}
     rows = []

@@ -28,7 +28,7 @@ from icgkit.errors import SchemaError
 from icgkit.files import read_file
 from icgkit.untrusted import json_value
 
-JUDGED = {"reasoning_augmented": "results", "direct": "results_no_reasoning"}
+PROTOCOL_FOLDERS = {"reasoning_augmented": "results", "direct": "results_no_reasoning"}
 """Protocol to the folder of a run that holds its judgments."""
 Problem = tuple[str, str, str]
 
@@ -49,7 +49,8 @@ def read_run(
     edited = _cases(root, ["edit_case/*_edits-case_*.json", "*_edits-case_*.json"], problems)
     thought = _cases(root, ["reasoning/reasoning_*.json", "reasoning_*.json"], problems)
     judged = {
-        protocol: _cases(root, [f"{place}/vqa_results.json"], problems) for protocol, place in JUDGED.items()
+        protocol: _cases(root, [f"{place}/vqa_results.json"], problems)
+        for protocol, place in PROTOCOL_FOLDERS.items()
     }
     if (root / "vqa_results.json").is_file():
         judged["reasoning_augmented" if thought else "direct"] |= _cases(root, ["vqa_results.json"], problems)
@@ -67,7 +68,7 @@ def read_run(
                           remedy="give the file that the run was made on")  # fmt: skip
     path = root.resolve()
     head = {"model": model or path.parent.parent.name, "editor": editor or path.parent.name}
-    protocols = [p for p in JUDGED if judged[p] or (p == "reasoning_augmented" and thought)]
+    protocols = [p for p in PROTOCOL_FOLDERS if judged[p] or (p == "reasoning_augmented" and thought)]
     rows = []
     for protocol in protocols or ["reasoning_augmented"]:
         for row in instances.iter_rows(named=True):
