@@ -194,7 +194,7 @@ def load_dataset(name: str | Path) -> Dataset:
 
 @lru_cache(maxsize=4)
 def _cases(
-    path: Path, stamp: tuple[int, ...] | None, roots: tuple[Path, ...], known: bool, name: str
+    path: Path, _stamp: tuple[int, ...] | None, roots: tuple[Path, ...], known: bool, name: str
 ) -> tuple[Case, ...]:
     """Read a dataset's cases, once as long as the file is the same; cases are frozen."""
     return tuple(case.within(roots, name, known_images=known) for case in read_cases(path))

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from icgkit.cases.case import Case
+from icgkit.cases.images import FORMATS, prepare
 from icgkit.cases.show import TARGET_COLOR
 from icgkit.errors import ImageError
-from icgkit.report.plots import INK, Mark, draw_marks, rectangle, theme
+from icgkit.report.plots import INK, Mark, draw_grid, draw_marks, figure, rectangle, theme
 from icgkit.report.plots.marks import Field
 from icgkit.report.render import plain_style
+from icgkit.report.views import found_grid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,8 +49,6 @@ def _place(
 ) -> list[Mark]:
     """Draw the image of a case, its upper left corner at a point, so many units a pixel; return its marks."""
     from PIL import Image
-
-    from icgkit.cases.images import FORMATS, prepare
 
     (x, y), width, height = at, *(scale * side for side in case.image_size)
     if picture:
@@ -133,8 +133,6 @@ def _graph_height(case: Case, text: int = 52) -> float:
 @plain_style()
 def case_figure(case: Case, *, width: float = 10.0) -> Figure:
     """Return a figure of one case: image, instruction and graph."""
-    from icgkit.report.plots import figure
-
     w, h = case.image_size
     graph = _graph_height(case)
     tall = max(width * 0.5 * min(h / w, 1.25), graph, 2.4) + 0.75
@@ -259,9 +257,6 @@ def case_studies(run: Results, picked: pl.DataFrame, *, conditions: Sequence[str
         From `icgkit.report.views.pick_cases`.
     """
     from matplotlib.figure import Figure
-
-    from icgkit.report.plots import draw_grid
-    from icgkit.report.views import found_grid
 
     with plain_style(**theme()):
         fig = Figure(figsize=(11, 3.7 * picked.height), layout="constrained")

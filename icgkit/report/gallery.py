@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from icgkit.errors import SchemaError
 from icgkit.files import open_file, project_root, read_file, write_whole
+from icgkit.prompts.conditions import conditions
 from icgkit.report.save import TABLE_MARKS
 from icgkit.untrusted import toml_table
 
@@ -73,8 +74,6 @@ def write_gallery(folder: str | Path) -> Path:
     name for each result its caption, n, dataset and models.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    from icgkit.prompts.conditions import conditions
 
     folder = Path(folder)
     results = read_results(folder)

@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from icgkit.calls.recorded import dataset_of, read_run
-from icgkit.cases.dataset import Dataset
+from icgkit.calls.recorded import dataset_of, load_judgments, load_responses, read_run
+from icgkit.cases.dataset import Dataset, load_audit
+from icgkit.cases.subset import strata, weights
 from icgkit.errors import UnknownName
-from icgkit.files import named_folder, project_root, read_csv, read_parquet
+from icgkit.files import folder_of, named_folder, project_root, read_csv, read_parquet
+from icgkit.prompts.conditions import conditions
+from icgkit.report.render import plain_style
+from icgkit.report.save import Provenance, save
+from icgkit.schemas import schema
 
 if TYPE_CHECKING:
     from icgkit.cases.case import Case
@@ -78,15 +83,11 @@ class Results:
     @cached_property
     def responses(self) -> pl.DataFrame:
         """Every response (schema `responses`)."""
-        from icgkit.calls.recorded import load_responses
-
         return load_responses(self.folder)
 
     @cached_property
     def all_judgments(self) -> pl.DataFrame:
         """Judgments of all judges with category, subtype and indirectness of the node, source, template, image of the case."""
-        from icgkit.calls.recorded import load_judgments
-
         frame = load_judgments(self.folder)
         if "subtype" in frame.columns:
             return self._placed(frame)
@@ -127,8 +128,6 @@ class Results:
 
     def conditions(self, wanted: Sequence[str] = ()) -> list[str]:
         """Return the conditions that have judgments, in the study's order; `wanted` narrows them."""
-        from icgkit.prompts.conditions import conditions
-
         have = set(self.judgments["condition"].unique())
         order = [c for c in conditions() if c in have] + sorted(have - set(conditions()))
         return [c for c in order if not wanted or c in wanted]
@@ -153,7 +152,6 @@ class Results:
 
         The first names the cases of this cache by `--subset`, if it does not hold all of the dataset.
         """
-        from icgkit.files import folder_of
 
         def word(kind: str, name: str, folder: Path | None) -> str:
             bare = folder is None or folder_of(kind, name).resolve() == folder.resolve()
@@ -179,14 +177,9 @@ class Results:
         (polars.DataFrame, str)
             The frame, empty where the cache has none, and then what is missing and how to make it.
         """
-        from icgkit.schemas import schema
-
         path = self.folder / f"{name}.parquet"
-        if name == "audit" and not path.is_file() and self.dataset.folder:
-            from icgkit.cases.dataset import load_audit
-
-            if (frame := load_audit(self.dataset)) is not None:
-                return self._placed(frame), ""
+        if name == "audit" and not path.is_file() and (frame := load_audit(self.dataset)) is not None:
+            return self._placed(frame), ""
         if path.is_file():
             frame = self._placed(schema(name).check(read_parquet(path)))
             return (frame.filter(judge=self.judge) if "judge" in frame.columns else frame), ""
@@ -219,8 +212,6 @@ class Results:
 
     def weighted(self, frame: pl.DataFrame, *, by: str = "category") -> pl.DataFrame:
         """Add the column `weight`: how many cases of the dataset each case of a stratified subset stands for."""
-        from icgkit.cases.subset import strata, weights
-
         groups = strata(self.dataset.nodes(), by=by)
         drawn = frame["case_id"].unique().sort().to_list()
         return frame.join(weights(groups, drawn), on="case_id", how="left", maintain_order="left")
@@ -352,9 +343,6 @@ class Results:
         **what
             `data`, `table`, `figure`, `caption`, `published`, `out`: see `icgkit.save`; `models` if fewer are shown.
         """
-        from icgkit.report.render import plain_style
-        from icgkit.report.save import Provenance, save
-
         if self.simulated and what.get("figure") is not None:
             with plain_style():
                 what["figure"].suptitle(SIMULATED_NOTE, size=7, x=0.01, ha="left", color="#AA3377")

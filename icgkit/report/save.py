@@ -15,17 +15,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
 from icgkit.errors import SchemaError
 from icgkit.files import project_root, write_whole
-from icgkit.report.render import png_bytes, render, thumbnail
+from icgkit.report.render import plain_style, png_bytes, render, thumbnail
+from icgkit.report.tables import TABLE_STYLE, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from PIL import Image
 
 SIGNIFICANT = 7
 """Significant digits of a float in a CSV: more would differ between processors."""
@@ -36,27 +36,6 @@ TABLE_MARKS = ("<!-- table -->", "<!-- /table -->")
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 _COMPARED = ("quantity", "ours", "published")
-
-
-class TypesetTable(Protocol):
-    """What a table has to offer to be saved."""
-
-    @property
-    def caption(self) -> str:
-        """Return what it shows, one paragraph."""
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Return the lines below it."""
-
-    def to_html(self) -> str:
-        """Return an HTML fragment."""
-
-    def to_latex(self) -> str:
-        """Return LaTeX source."""
-
-    def to_picture(self) -> Image.Image:
-        """Return the table as a picture."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +49,6 @@ class Saved:
     shown: str = field(repr=False)
 
     def _repr_html_(self) -> str:
-        from icgkit.report.tables import TABLE_STYLE
-
         # A table has its caption above it already.
         words = "" if "<caption>" in self.shown else f"<figcaption>{html.escape(self.caption)}</figcaption>"
         style = f"<style>{TABLE_STYLE}</style>"
@@ -115,7 +92,7 @@ def save(
     *,
     data: pl.DataFrame,
     run: Provenance,
-    table: TypesetTable | None = None,
+    table: Table | None = None,
     figure: Figure | None = None,
     caption: str = "",
     published: pl.DataFrame | None = None,
@@ -131,9 +108,8 @@ def save(
         The numbers that are shown, flat columns only. Floats are written with 7 significant digits.
     run : Provenance
         Dataset, n, models, notes. A `Results` has a `save` of its own that fills this in.
-    table : optional
-        Anything with `to_html()`, `to_latex()`, `to_picture()`, `caption` and `notes`; saved as HTML, LaTeX and
-        PNG. At least one of `figure` and `table` is due; with both, the pictures are of the figure, and
+    table : Table, optional
+        From `icgkit.tables.typeset`; saved as HTML, LaTeX and PNG. At least one of `figure` and `table` is due; with both, the pictures are of the figure, and
         `id.table.thumb.png` is a small one of the table.
     figure : matplotlib Figure, optional
         Saved as PDF, SVG and PNG, with n below its axes, then closed.
@@ -232,8 +208,6 @@ def n_words(n: int | str | Mapping[str, int]) -> str:
 
 def write_n(figure: Figure, n: int | str | Mapping[str, int]) -> None:
     """Write n below a figure."""
-    from icgkit.report.render import plain_style
-
     with plain_style():
         figure.supxlabel(n_words(n), size=7, x=0.01, ha="left", color="#555555")
 
@@ -251,8 +225,6 @@ def csv_bytes(data: pl.DataFrame, name: str = "data") -> bytes:
 
 
 def _page(id: str, fragment: str) -> str:
-    from icgkit.report.tables import TABLE_STYLE
-
     start, end = TABLE_MARKS
     style = f"<style>:root{{color-scheme:light dark}}body{{margin:2em}}{TABLE_STYLE}</style>"
     return (

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from icgkit.cases.show import environment
 from icgkit.errors import SchemaError
 from icgkit.prompts.conditions import conditions
 from icgkit.report.render import DPI, font_file, font_with, strange_signs, warn_of_boxes
@@ -107,8 +108,6 @@ class Table:
 
     def to_html(self) -> str:
         """Return an HTML table with caption and header scopes; everything is escaped."""
-        from icgkit.cases.show import environment
-
         return environment().get_template("tables/table.html.j2").render(table=self)
 
     def to_latex(self) -> str:

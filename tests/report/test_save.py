@@ -9,27 +9,15 @@ import matplotlib.pyplot as plt
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
-from PIL import Image
 
 import icgkit as ig
 from icgkit.errors import SchemaError
-from icgkit.report.save import Saved, TypesetTable, csv_bytes
+from icgkit.report.save import Saved, csv_bytes
 
 DATA = pl.DataFrame({"model": ["a", "b"], "recall": [1 / 3, None], "n": [3, 0]})
 
 
-class PlainTable:
-    caption = "A plain table."
-    notes = ()
-
-    def to_html(self) -> str:
-        return "<table><tr><td>a</td></tr></table>"
-
-    def to_latex(self) -> str:
-        return "\\begin{tabular}{l}a\\end{tabular}"
-
-    def to_picture(self) -> Image.Image:
-        return Image.new("L", (400, 200), 255)
+TABLE = ig.tables.typeset(DATA, id="F9", caption="A plain table.")
 
 
 def draw() -> Figure:
@@ -78,20 +66,19 @@ def test_no_date_or_software_in_files(folder: Path, word: bytes) -> None:
 
 
 def test_table_files(tmp_path: Path) -> None:
-    table: TypesetTable = PlainTable()
-    saved = save(tmp_path, table=table)
+    saved = save(tmp_path, table=TABLE)
     assert set(saved.files) == {f"F9.{e}" for e in ("csv", "json", "html", "tex", "png", "thumb.png")}
     page = (tmp_path / "F9.html").read_text()
     assert page.startswith("<!doctype html>")
-    assert "<td>a</td>" in page
-    assert "<td>a</td>" in saved._repr_html_()
+    assert '<td class="right">0.333</td>' in page
+    assert '<td class="right">0.333</td>' in saved._repr_html_()
 
 
 def test_sidecar_says_what_is_shown(tmp_path: Path) -> None:
     compared = pl.DataFrame({"quantity": ["recall", "gap"], "ours": [0.5, None], "published": [0.3, 0.1]})
     save(
         tmp_path,
-        table=PlainTable(),
+        table=TABLE,
         published=compared,
         models=["a"],
         note="two",
@@ -136,12 +123,12 @@ def test_id_is_a_file_name(tmp_path: Path) -> None:
 
 
 def test_empty_out_is_the_projects_figures(project: Path) -> None:
-    ig.save("F9", out="", data=DATA, table=PlainTable(), caption="c", run=ig.Provenance("d", 1))
+    ig.save("F9", out="", data=DATA, table=TABLE, caption="c", run=ig.Provenance("d", 1))
     assert (project / "figures" / "F9.csv").is_file()
 
 
 def test_caption_is_escaped_in_jupyter(tmp_path: Path) -> None:
-    assert "<b>" not in save(tmp_path, caption="<b>bold</b>", table=PlainTable())._repr_html_()
+    assert "<b>" not in save(tmp_path, caption="<b>bold</b>", table=TABLE)._repr_html_()
 
 
 def test_caption_and_notes_are_the_tables(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def draw_marks(ax: Axes, marks: Sequence[Mark], field: Field, radius: float = 0.
     if not marks:
         return
     r = radius or 0.024 * max(field.size)
-    unit = _points_per_unit(ax, field)
+    unit = _points_per_unit(ax)
     discs = badge_places([m.box for m in marks], r, field.size, field.at)
     colors = [m.color for m in marks]
     pad = 0.2 * r
@@ -77,7 +77,7 @@ def draw_marks(ax: Axes, marks: Sequence[Mark], field: Field, radius: float = 0.
         ax.add_collection(sign, autolim=False)
 
 
-def _points_per_unit(ax: Axes, field: Field) -> float:
+def _points_per_unit(ax: Axes) -> float:
     """Return points a data unit, from the axes' place before the layout is settled: widths need no more."""
     width, height = inches(ax)
     place = ax.get_position()
