@@ -106,8 +106,8 @@ def _fitted(dtype: str, value: Any) -> Any:
     return float(value)
 
 
-def mended(data: dict[str, Any]) -> tuple[Record, bool]:
-    """Return a record with values that its columns can hold, and whether polars would read the data otherwise.
+def _mended(data: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Return a record's fields with values that its columns can hold, and whether polars would read the data otherwise.
 
     What is absent gets its default, as in lines of older versions; a number or a note that no column can
     hold becomes null, so that the answer is kept. Without its key, purpose, status or text a record is
@@ -130,7 +130,7 @@ def mended(data: dict[str, Any]) -> tuple[Record, bool]:
         raise ValueError(f"lacks {', '.join(missing)}")
     if made["status"] not in STATUSES:
         raise ValueError(f"status {made['status']!r:.40}")
-    return Record(**made), odd or not ("sample" in made and "attempts" in made and "params" in made)
+    return made, odd or not ("sample" in made and "attempts" in made and "params" in made)
 
 
 def _given(record: Record) -> dict[str, Any]:
@@ -140,10 +140,10 @@ def _given(record: Record) -> dict[str, Any]:
 def whole(record: Record) -> Record:
     """Return the record as it can be kept, or raise SchemaError."""
     try:
-        made, odd = mended(_given(record))
+        made, odd = _mended(_given(record))
     except ValueError as exc:
         raise SchemaError(f"a record that cannot be kept: {exc}") from None
-    return made if odd else record
+    return Record(**made) if odd else record
 
 
 def to_line(record: Record) -> bytes:
@@ -152,14 +152,15 @@ def to_line(record: Record) -> bytes:
 
 
 def from_line(line: bytes) -> tuple[Record, bool]:
-    """Read a line, see `mended`; ValueError says what is wrong with a damaged one."""
+    """Read a line, and say whether polars would read it otherwise; ValueError says what is wrong with a damaged one."""
     try:
         data = json.loads(line)
     except RecursionError:
         raise ValueError("nested too deep") from None
     if not isinstance(data, dict):
         raise ValueError("no JSON object")
-    return mended(data)
+    made, odd = _mended(data)
+    return Record(**made), odd
 
 
 def relabel(record: Record, **what: Any) -> Record:
