@@ -20,7 +20,8 @@ from icgkit.errors import SchemaError, UnknownName
 from icgkit.judge.ask import Judge, Question, Verdict, ask, fence, is_cut, spoken_part
 from icgkit.judge.kinds import Kind, find_kind, judge_name, marked_constraints
 from icgkit.prompts.conditions import build_messages, judge_prompts
-from icgkit.prompts.replies import read_proposals, read_verdicts
+from icgkit.prompts.proposals import read_proposals
+from icgkit.prompts.replies import read_verdicts
 from icgkit.schemas import schema
 
 if TYPE_CHECKING:

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from icgkit.prompts.replies import answer_of, values_in
+
 MAX_ITEMS = 200
 _FIELDS: dict[str, tuple[str, ...]] = {
     "region": ("region", "element", "location", "where", "place", "affected region", "area"),
@@ -34,8 +36,6 @@ class Proposals(NamedTuple):
 
 def read_proposals(text: str | None) -> Proposals:
     """Extract the constraints that a reply proposes."""
-    from icgkit.prompts.replies import answer_of, values_in
-
     body, wrong = answer_of(text)
     if wrong:
         return Proposals([], wrong, "text")

@@ -23,7 +23,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any, Literal, NamedTuple
 
-from icgkit.prompts.proposals import read_proposals as read_proposals
 from icgkit.untrusted import float_or_null, int_or_null, too_deep
 
 MAX_CHARS = 200_000

@@ -16,7 +16,8 @@ from icgkit.calls.request import Request
 from icgkit.cases.case import Case
 from icgkit.errors import UnknownName
 from icgkit.prompts.conditions import Condition, bullet_list
-from icgkit.prompts.replies import read_json, read_proposals, strip_thinking
+from icgkit.prompts.proposals import read_proposals
+from icgkit.prompts.replies import read_json, strip_thinking
 
 if TYPE_CHECKING:
     from icgkit.calls.models import Model

@@ -23,7 +23,8 @@ from icgforge.baselines.seeing import Line, look
 from icgforge.baselines.task import read_edit, read_task
 from icgkit.errors import UnknownName
 from icgkit.prompts.conditions import build_messages, conditions
-from icgkit.prompts.replies import read_json, read_labels, read_proposals
+from icgkit.prompts.proposals import read_proposals
+from icgkit.prompts.replies import read_json, read_labels
 
 TEXTS = {
     (40, 30): ("Copper kettle", 44),

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
+from icgkit.prompts.proposals import read_proposals
 from icgkit.prompts.replies import (
     Mark,
     as_bool,
     as_score,
     read_json,
     read_labels,
-    read_proposals,
     read_score,
     read_verdicts,
     strip_thinking,
