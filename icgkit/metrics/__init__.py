@@ -15,6 +15,7 @@ from icgkit.metrics.correction import corrected, corrected_gap, corrected_outsid
 from icgkit.metrics.crossed import crossed
 from icgkit.metrics.extremes import ratio, spread
 from icgkit.metrics.gee import gee
+from icgkit.metrics.graphs import graph_agreement, match_nodes
 from icgkit.metrics.intervals import Bootstrap, Sandwich, Wilson
 from icgkit.metrics.items import item_response
 from icgkit.metrics.mean import mean
@@ -47,8 +48,10 @@ __all__ = [
     "gap",
     "gap_by",
     "gee",
+    "graph_agreement",
     "item_response",
     "leakage",
+    "match_nodes",
     "mcnemar",
     "mean",
     "permutation",
