@@ -175,10 +175,8 @@ def clear_errors() -> Iterator[None]:
     """Show errors that icgkit raises on purpose, and those of the system, as one line without a traceback."""
     try:
         yield
-    except (
-        OSError,
-        UnicodeError,
-    ) as exc:  # a disk, a file, a name; a fault of the program keeps its traceback
+    # A disk, a file, a name; a fault of the program keeps its traceback.
+    except (OSError, UnicodeError) as exc:
         if os.environ.get("ICGKIT_TRACEBACK") or isinstance(exc, BrokenPipeError):
             raise
         typer.secho(f"{type(exc).__name__}: {_of_system(exc)}", fg=typer.colors.RED, err=True)

@@ -113,13 +113,13 @@ def draw_graph(case: Case, ax: Axes, *, text: int = 52) -> Axes:
         bend = f"arc3,rad={-0.25 - 0.08 * (k % 3)}"
         arc = {
             "arrowstyle": "-",
+            "connectionstyle": bend,
             "color": INK,
             "lw": 1.2,
-            "linestyle": (0, (1, 1.6)),
             "shrinkA": 0,
             "shrinkB": 0,
         }
-        ax.annotate("", xy=(9.2, b), xytext=(9.2, a), arrowprops=arc | {"connectionstyle": bend})
+        ax.annotate("", xy=(9.2, b), xytext=(9.2, a), arrowprops=arc | {"linestyle": (0, (1, 1.6))})
         ax.plot([9.2, 9.2], [a, b], "o", color=INK, ms=3, clip_on=False)
     return ax
 
@@ -178,12 +178,8 @@ def draw_pipeline(ax: Axes, stages: Sequence[tuple[str, str, Sequence[str]]]) ->
                 x + wide / 2, y + 0.38, words, ha="center", va="center", size=7.2 if columns == 1 else 6.6
             )
         if i:
-            ax.annotate(
-                "",
-                xy=(i + 0.045, 0.5),
-                xytext=(i - 0.045, 0.5),
-                arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 1.4},
-            )
+            arrow = {"arrowstyle": "-|>", "color": INK, "lw": 1.4}
+            ax.annotate("", xy=(i + 0.045, 0.5), xytext=(i - 0.045, 0.5), arrowprops=arrow)
     return ax
 
 

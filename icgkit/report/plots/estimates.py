@@ -17,6 +17,7 @@ from icgkit.report.plots.style import (
     darker,
     hue_style,
     label_ends,
+    log_axis,
     ranked_models,
     rectangle,
     say_nothing,
@@ -48,21 +49,18 @@ class Scale:
 
     def set(self, axis: Any, values: Sequence[float]) -> None:
         """Set limits, ticks, grid and label of a matplotlib axis."""
-        from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
         ax, x = axis.axes, axis.axis_name == "x"
         if self.kind == "rate":
             top = max(values, default=1.0)
             end = 1.0 if top > 0.6 else min(math.ceil(top * 10 + 0.3) / 10, 1.0)
             (ax.set_xlim if x else ax.set_ylim)(0, end)
         elif self.kind == "log":
-            (ax.set_xscale if x else ax.set_yscale)("log")
+            log_axis(axis)
             low, high = (ax.get_xlim if x else ax.get_ylim)()
             low, high = min(low, 0.85), max(high, 1.15)
             (ax.set_xlim if x else ax.set_ylim)(low, high)
-            axis.set_major_locator(LogLocator(subs=(1,) if high > 200 * low else (1, 2, 5)))
-            axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-            axis.set_minor_formatter(NullFormatter())
+            if high > 200 * low:
+                log_axis(axis, (1,))
             (ax.axvline if x else ax.axhline)(1, color="#777777", lw=1, ls="--", zorder=1)
         axis.grid(True, which="major")
         (ax.set_xlabel if x else ax.set_ylabel)(self.label)
@@ -127,11 +125,8 @@ def draw_estimates(
     shown = [v for r in held for v in (r["estimate"], r["high"]) if v is not None]
     words = [(names or {}).get(v, v) for v in order]
     if upright:
-        ax.set_xticks(
-            range(len(order)),
-            words,
-            rotation=25 if any(len(w) > 11 for t in words for w in t.split("\n")) else 0,
-        )
+        long = any(len(w) > 11 for t in words for w in t.split("\n"))
+        ax.set_xticks(range(len(order)), words, rotation=25 if long else 0)
         ax.set_xlim(-0.5, len(order) - 0.5)
         scale.set(ax.yaxis, shown)
         ax.set_xlabel("")
@@ -153,26 +148,15 @@ def _tell_lines(
     ax: Axes, rows: list[dict[str, Any]], at: str, order: list[str], colors: dict[str, str]
 ) -> None:
     """Write n at the right of each line and "no verdict" where there is no estimate; colour the names."""
+    words: dict[str, Any] = {"va": "center", "size": 7.5, "transform": ax.get_yaxis_transform()}
     for row in rows:
         y = order.index(row[at])
         if row["estimate"] is None:
-            ax.text(
-                0.01,
-                y,
-                "no verdict",
-                va="center",
-                color="#777777",
-                size=8,
-                transform=ax.get_yaxis_transform(),
-            )
+            ax.text(0.01, y, "no verdict", **words | {"color": "#777777", "size": 8})
         if "n_scored" in row:
-            ax.text(
-                1.03, y, f"{row['n_scored']:,d}", va="center", size=7.5, transform=ax.get_yaxis_transform()
-            )
+            ax.text(1.03, y, f"{row['n_scored']:,d}", **words)
     if any("n_scored" in row for row in rows):
-        ax.text(
-            1.03, -0.95, "verdicts", size=7.5, va="center", transform=ax.get_yaxis_transform(), style="italic"
-        )
+        ax.text(1.03, -0.95, "verdicts", style="italic", **words)
     for label, value in zip(ax.get_yticklabels(), order, strict=True):
         if colors.get(value, INK) != INK:
             label.set_color(darker(colors[value]))
@@ -278,14 +262,8 @@ def draw_levels(frame: pl.DataFrame, ax: Axes, scale: Scale, *, at: str, level: 
     ) if order else say_nothing(ax)
     for value, (first, last, mean) in spans.items():
         ax.plot([mean, mean], [first - 0.4, last + 0.4], color=INK, lw=1.4, clip_on=False, zorder=2)
-        ax.text(
-            mean,
-            first - 0.75,
-            f"mean {mean:.2f}",
-            size=7.5,
-            va="center",
-            ha="left" if mean < 0.1 else "center",
-        )
+        side = "left" if mean < 0.1 else "center"
+        ax.text(mean, first - 0.75, f"mean {mean:.2f}", size=7.5, va="center", ha=side)
         ax.get_yticklabels()[order.index(f"{title} {value}")].set_fontweight("bold")
         if first > 1:
             ax.axhline(first - 1.5, color=GRID, lw=0.8)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from icgkit.report.plots.estimates import Scale
-from icgkit.report.plots.style import COLORS, INK, darker, hue_style, label_ends, say_nothing
+from icgkit.report.plots.style import COLORS, INK, darker, hue_style, label_ends, log_axis, say_nothing
 from icgkit.report.render import plain_style
 
 if TYPE_CHECKING:
@@ -58,12 +58,7 @@ def draw_curves(
         if part.height:
             ends.append((part["estimate"][-1], label, color))
     if log:
-        from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-        ax.set_xscale("log")
-        ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        ax.xaxis.set_minor_formatter(NullFormatter())
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+        log_axis(ax.xaxis)
     scale.set(ax.yaxis, [1.0] if scale.kind == "rate" else ())
     ax.set_xlabel(xlabel)
     label_ends(ax, ends)
@@ -107,22 +102,10 @@ def draw_plane(
             clip_on=False, zorder=3,
         )  # fmt: skip
         if numbered:
-            ax.annotate(
-                str(k + 1),
-                (row["x"], row["y"]),
-                (4, 3),
-                textcoords="offset points",
-                size=7,
-                color=darker(color),
-            )
+            number: dict[str, Any] = {"textcoords": "offset points", "size": 7, "color": darker(color)}
+            ax.annotate(str(k + 1), (row["x"], row["y"]), (4, 3), **number)
     last = frame.sort("x").unique("model", keep="last", maintain_order=True)
-    label_ends(
-        ax,
-        [
-            (r["y"], r["model"], hue_style(r["model"])[0])
-            for r in last.select(pl.col("y", "model")).iter_rows(named=True)
-        ],
-    )
+    label_ends(ax, [(y, model, hue_style(model)[0]) for y, model in last.select("y", "model").iter_rows()])
     if numbered:
         words = "   ".join(f"{i} {labels[s]}" for i, s in enumerate(styles, 1))
         ax.set_title(words, size=7.5)

@@ -177,6 +177,16 @@ def label_ends(ax: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
         )  # fmt: skip
 
 
+def log_axis(axis: Any, subs: Sequence[int] = (1, 2, 5)) -> None:
+    """Make a matplotlib axis logarithmic, with plain numbers at these multiples of the powers of ten."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    (axis.axes.set_xscale if axis.axis_name == "x" else axis.axes.set_yscale)("log")
+    axis.set_major_locator(LogLocator(subs=subs))
+    axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
 def say_nothing(ax: Axes) -> Axes:
     """Write on a panel that this cache has nothing for it."""
     ax.text(0.5, 0.5, "nothing to show in this cache", ha="center", color="#777777", transform=ax.transAxes)
