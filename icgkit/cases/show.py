@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from icgkit.cases.case import Box, Case
 from icgkit.errors import ImageError
@@ -22,13 +22,12 @@ _SHOWN = 560
 
 
 @cache
-def environment() -> Environment:
-    """Return the template environment of the package; everything is escaped."""
+def environment(folder: str = "templates", **options: Any) -> Environment:
+    """Return the environment of templates of the package; everything is escaped unless an option says otherwise."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    return Environment(
-        loader=PackageLoader("icgkit"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
+    options = {"autoescape": True, "undefined": StrictUndefined, "trim_blocks": True, **options}
+    return Environment(loader=PackageLoader("icgkit", folder), **options)
 
 
 def case_html(case: Case, found: Mapping[str, Mapping[str, bool | None]] | None = None) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import nh3
 from pydantic import BaseModel, ValidationError
 
+from icgkit.cases.show import environment
 from icgkit.errors import SchemaError
 from icgkit.files import open_file, project_root, read_file, write_whole
 from icgkit.prompts.conditions import conditions
@@ -73,20 +74,12 @@ def write_gallery(folder: str | Path) -> Path:
     The pages need nothing but the files beside them, follow the reader's light or dark setting, and
     name for each result its caption, n, dataset and models.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     folder = Path(folder)
     results = read_results(folder)
-    environment = Environment(
-        loader=PackageLoader("icgkit", "templates/gallery"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["number"] = number
+    pages = environment("templates/gallery", lstrip_blocks=True)
+    pages.filters["number"] = number
     labels = {name: condition.short for name, condition in conditions().items()}
-    environment.filters["condition"] = lambda name: labels.get(name, name)
+    pages.filters["condition"] = lambda name: labels.get(name, name)
     _drop_repeated_gaps(results)
     groups = list(dict.fromkeys(r["group"] for r in results if not r["absent"]))
     rows = [{"id": r["id"], "simulated": r["simulated"], **row} for r in results for row in r["published"]]
@@ -107,7 +100,7 @@ def write_gallery(folder: str | Path) -> Path:
         "datasets": sorted({r["dataset"] for r in results}),
     }
     for page in ("published.html", "index.html"):
-        text = environment.get_template(f"{page}.j2").render(common)
+        text = pages.get_template(f"{page}.j2").render(common)
         write_whole(folder / page, text.encode())
     return folder / "index.html"
 

@@ -309,12 +309,8 @@ def tex_escape(text: str) -> str:
 @cache
 def latex_template() -> Template:
     """Return the template of a table in LaTeX, read once."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    env = Environment(
-        loader=PackageLoader("icgkit"), undefined=StrictUndefined, trim_blocks=True,
-        block_start_string="<%", block_end_string="%>", variable_start_string="<<", variable_end_string=">>",
-    )  # fmt: skip
+    marks = {"block_start_string": "<%", "block_end_string": "%>", "variable_start_string": "<<"}
+    env = environment(autoescape=False, **marks, variable_end_string=">>")
     env.filters["tex"] = tex_escape
     return env.get_template("tables/table.tex.j2")
 
