@@ -14,7 +14,7 @@ import polars as pl
 from icgkit.calls.recorded import dataset_of, load_judgments, load_responses, read_run
 from icgkit.cases.dataset import Dataset, load_audit
 from icgkit.cases.subset import strata, weights
-from icgkit.errors import UnknownName
+from icgkit.errors import SchemaError, UnknownName
 from icgkit.files import folder_of, named_folder, project_root, read_csv, read_parquet
 from icgkit.prompts.conditions import conditions
 from icgkit.report.render import plain_style
@@ -50,6 +50,10 @@ class Results:
         The cases that were run.
     judge : str
         The judge whose verdicts `judgments` holds.
+    nodes : {"else", "all"}
+        Which nodes tables count: those elsewhere than on the edited text, or how that text itself has to be drawn as well.
+    parts : tuple of Results
+        The single runs, where several caches are shown in one table.
     """
 
     name: str
@@ -58,6 +62,8 @@ class Results:
     dataset: Dataset
     judge: str
     wish: str = field(default="", repr=False)
+    nodes: str = "else"
+    parts: tuple[Results, ...] = field(default=(), repr=False)
 
     @cached_property
     def cluster(self) -> str:
@@ -83,15 +89,21 @@ class Results:
     @cached_property
     def responses(self) -> pl.DataFrame:
         """Every response (schema `responses`)."""
+        if self.parts:
+            return pl.concat([part.responses for part in self.parts], how="diagonal")
         return load_responses(self.folder)
 
     @cached_property
     def all_judgments(self) -> pl.DataFrame:
-        """Judgments of all judges with category, subtype and indirectness of the node, source, template, image of the case."""
+        """Judgments of all judges on all nodes, with what is known of the node, and source, template, image of the case."""
+        if self.parts:
+            return pl.concat([part.all_judgments for part in self.parts], how="diagonal")
         frame = load_judgments(self.folder)
         if "subtype" in frame.columns:
             return self._placed(frame)
-        nodes = self.dataset.nodes().select("case_id", "node_id", "category", "subtype", "indirectness")
+        nodes = self.dataset.nodes().select(
+            "case_id", "node_id", "category", "subtype", "indirectness", "where", "chain"
+        )
         cases = self.dataset.frame().select("case_id", "source")
         frame = frame.filter(pl.col("dataset") == self.dataset.name).join(
             nodes.join(cases, on="case_id"), on=["case_id", "node_id"], how="left", maintain_order="left"
@@ -106,16 +118,38 @@ class Results:
 
     @cached_property
     def judgments(self) -> pl.DataFrame:
-        """Judgments of the chosen judge, with category, subtype, indirectness and source."""
+        """Judgments of the chosen judge on the nodes that tables count (`nodes`), with what is known of them."""
+        return self.counted(self.every_node)
+
+    @cached_property
+    def every_node(self) -> pl.DataFrame:
+        """Judgments of the chosen judge on all nodes; of several caches, each with the verdicts of its own judge."""
+        if self.parts:
+            both = pl.concat([part.every_node for part in self.parts], how="diagonal")
+            return both.with_columns(judge=pl.lit(self.judge))
         frame = self.all_judgments.filter(judge=self.judge)
         if frame.is_empty():
             known = self.all_judgments["judge"].unique().to_list()
             raise UnknownName.among(f"judge in cache {self.name}", self.judge, known)
         return frame
 
+    def counted(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Leave out of a frame with one row a node those that tables do not count."""
+        if self.nodes == "all" or "where" not in frame.columns:
+            return frame
+        return frame.filter(pl.col("where").ne_missing("target"))
+
+    @property
+    def compared(self) -> pl.DataFrame:
+        """As `full`, without the baselines where models stand beside them: what a mean over models is taken of."""
+        models = [m for m in self.models() if not m.startswith("offline/")]
+        return self.full.filter(pl.col("model").is_in(models)) if models else self.full
+
     @property
     def full(self) -> pl.DataFrame:
         """Judgments of the models that were judged on every case, without those run on a subset."""
+        if self.parts:
+            return pl.concat([part.full for part in self.parts], how="diagonal")
         cases = self.judgments.group_by("model").agg(pl.col("case_id").n_unique().alias("n"))
         whole = cases.filter(pl.col("n") == pl.col("n").max())["model"].implode()
         return self.judgments.filter(pl.col("model").is_in(whole))
@@ -177,6 +211,10 @@ class Results:
         (polars.DataFrame, str)
             The frame, empty where the cache has none, and then what is missing and how to make it.
         """
+        if self.parts:
+            found = [part.need(name) for part in self.parts]
+            lines = [line for _, line in found if line]
+            return pl.concat([frame for frame, _ in found], how="diagonal"), " ".join(lines)
         path = self.folder / f"{name}.parquet"
         if name == "audit" and not path.is_file() and (frame := load_audit(self.dataset)) is not None:
             return self._placed(frame), ""
@@ -259,11 +297,29 @@ class Results:
 
     def notes(self, frame: pl.DataFrame | None = None) -> list[str]:
         """Return the lines that every table of this run needs below it."""
+        if self.parts:
+            given = self.judgments if frame is None else frame
+            own = [part.notes(given.filter(pl.col("model").is_in(part.models()))) for part in self.parts]
+            mixed = "Each cache has a judge of its own: rows of different caches differ by that as well."
+            pooled = (
+                "Means over models leave the baselines out."
+                if self.compared.height < self.full.height
+                else ""
+            )
+            return [
+                *dict.fromkeys(line for lines in own for line in lines),
+                mixed,
+                *([pooled] if pooled else []),
+            ]
         n = self.counts(frame)
         lines = [
             f"Dataset {self.dataset.name} {self.dataset.version}, cache {self.name}, judge {self.judge}; "
             f"{n['verdicts']:,d} verdicts, {n['missing']:,d} missing (left out, not counted as false)."
         ]
+        if left := self.every_node.height - self.judgments.height:
+            lines.append(
+                f"Left out: {left:,d} verdicts on how the edited text itself has to be drawn; nodes='all' counts them."
+            )
         if isinstance(how := self.meta.get("collected"), str) and how.strip():
             lines.append(f"How the answers were collected: {how.strip()}")
         if self.simulated:
@@ -355,14 +411,15 @@ class Results:
 
 
 def load_results(
-    cache: str | Path, *, dataset: str | Path = "", judge: str = "", cluster: str = ""
+    cache: str | Path, *, dataset: str | Path = "", judge: str = "", cluster: str = "", nodes: str = "else"
 ) -> Results:
-    """Load a cache folder with its dataset.
+    """Load a cache folder with its dataset, or several for one table.
 
     Parameters
     ----------
     cache : str or Path
-        Name below `data/cache/`, or a folder.
+        Name below `data/cache/`, or a folder; several with commas between them. Of several, each keeps the
+        verdicts of its own primary judge, and all must be about one dataset.
     dataset : str or Path, optional
         Dataset to use instead of the one that run.toml names.
     judge : str, optional
@@ -370,6 +427,8 @@ def load_results(
     cluster : str, optional
         Column that intervals resample whole; by default what the dataset's cases share: `template` of
         drawn cases, `image` of others (see `Results.cluster`). `case_id` takes cases as independent.
+    nodes : {"else", "all"}
+        Whether nodes on the edited text itself count in tables.
 
     Raises
     ------
@@ -379,13 +438,37 @@ def load_results(
         If run.toml names no dataset and none is given, or the dataset's cases are others than those
         that the cache was made with.
     """
+    if nodes not in ("else", "all"):
+        raise UnknownName.among("nodes", nodes, ("else", "all"))
+    names = [name.strip() for name in str(cache).split(",") if name.strip()]
+    if len(names) > 1:
+        parts = tuple(
+            load_results(name, dataset=dataset, judge=judge, cluster=cluster, nodes=nodes) for name in names
+        )
+        return _together(parts, judge, cluster, nodes)
     folder = named_folder("cache", cache)
     meta = read_run(folder)
-    return Results(
-        folder.name,
-        folder,
-        meta,
-        dataset_of(folder, dataset),
-        judge or meta.get("primary_judge", "offline/judge"),
-        cluster,
-    )
+    chosen = judge or meta.get("primary_judge", "offline/judge")
+    return Results(folder.name, folder, meta, dataset_of(folder, dataset), chosen, cluster, nodes)
+
+
+def _together(parts: tuple[Results, ...], judge: str, cluster: str, nodes: str) -> Results:
+    """Return several runs as one."""
+    first = parts[0]
+    about = [f"{p.name}: {p.dataset.name} {p.dataset.version}" for p in parts]
+    if len({(p.dataset.name, p.dataset.version) for p in parts}) > 1:
+        raise SchemaError("caches of different datasets in one table", got=about, allowed="one dataset")
+    if len({p.simulated for p in parts}) > 1:
+        raise SchemaError("simulated and real answers in one table", got=about, allowed="one or the other")
+    seen: dict[str, str] = {}
+    for part in parts:
+        for model in part.models():
+            if model in seen:
+                raise SchemaError(
+                    f"model {model} stands in {seen[model]} and {part.name}",
+                    remedy="give one of them a label",
+                )
+            seen[model] = part.name
+    names, judges = ", ".join(p.name for p in parts), "; ".join(dict.fromkeys(p.judge for p in parts))
+    meta = {"simulated": first.simulated}
+    return Results(names, first.folder, meta, first.dataset, judge or judges, cluster, nodes, parts)

@@ -12,7 +12,7 @@ from icgkit.cases.case import Case
 from icgkit.cases.dataset import Dataset
 from icgkit.errors import SchemaError
 from icgkit.judge.nodes import extract_proposals
-from icgkit.metrics import Bootstrap, adjust, agreement, equivalence, permutation
+from icgkit.metrics import Bootstrap, adjust, agreement, equivalence, permutation, recall
 from icgkit.report.plots.style import KNOWN
 from icgkit.report.tables import Table, intervals, typeset
 from icgkit.report.tables import category_labels as category_labels
@@ -112,6 +112,14 @@ def with_all(by_model: pl.DataFrame, pooled: pl.DataFrame) -> pl.DataFrame:
             pl.col("model").replace_strict(rank, return_dtype=pl.Int64), maintain_order=True
         )
     return pl.concat([by_model, pooled.with_columns(model=pl.lit(ALL))], how="diagonal")
+
+
+def on_all_nodes(run: Results, counted: pl.DataFrame, *, by: Sequence[str]) -> pl.DataFrame:
+    """Return macro recall of models on all nodes, those on the edited text too; no row where there is no such node."""
+    models, conditions = (counted[c].unique().implode() for c in ("model", "condition"))
+    whole = run.every_node.filter(pl.col("model").is_in(models), pl.col("condition").is_in(conditions))
+    scores = recall(whole, by=by, ci=None).with_columns(pl.format("{} (all nodes)", "model").alias("model"))
+    return scores if whole.height > counted.height else scores.head(0)
 
 
 def by_category(cells: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
