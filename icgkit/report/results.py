@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -125,13 +125,17 @@ class Results:
     def every_node(self) -> pl.DataFrame:
         """Judgments of the chosen judge on all nodes; of several caches, each with the verdicts of its own judge."""
         if self.parts:
-            both = pl.concat([part.every_node for part in self.parts], how="diagonal")
-            return both.with_columns(judge=pl.lit(self.judge))
+            return self._joined(part.every_node for part in self.parts)
         frame = self.all_judgments.filter(judge=self.judge)
         if frame.is_empty():
             known = self.all_judgments["judge"].unique().to_list()
             raise UnknownName.among(f"judge in cache {self.name}", self.judge, known)
         return frame
+
+    def _joined(self, frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
+        """Put the frames of the single runs below each other; their judges stand under one name."""
+        both = pl.concat(list(frames), how="diagonal")
+        return both.with_columns(judge=pl.lit(self.judge)) if "judge" in both.columns else both
 
     def counted(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Leave out of a frame with one row a node those that tables do not count."""
@@ -149,7 +153,7 @@ class Results:
     def full(self) -> pl.DataFrame:
         """Judgments of the models that were judged on every case, without those run on a subset."""
         if self.parts:
-            return pl.concat([part.full for part in self.parts], how="diagonal")
+            return self._joined(part.full for part in self.parts)
         cases = self.judgments.group_by("model").agg(pl.col("case_id").n_unique().alias("n"))
         whole = cases.filter(pl.col("n") == pl.col("n").max())["model"].implode()
         return self.judgments.filter(pl.col("model").is_in(whole))
@@ -214,7 +218,9 @@ class Results:
         if self.parts:
             found = [part.need(name) for part in self.parts]
             lines = [line for _, line in found if line]
-            return pl.concat([frame for frame, _ in found], how="diagonal"), " ".join(lines)
+            if name == "audit":  # of the dataset, not of a run
+                return found[0]
+            return self._joined(frame for frame, _ in found), " ".join(lines)
         path = self.folder / f"{name}.parquet"
         if name == "audit" and not path.is_file() and (frame := load_audit(self.dataset)) is not None:
             return self._placed(frame), ""

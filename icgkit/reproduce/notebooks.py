@@ -230,6 +230,8 @@ def _placed(name: str, value: Any) -> Any:
         return type(value)(_placed(name, v) for v in value)
     if name not in _FOLDERS or not isinstance(value, str) or not value:
         return value
+    if name == "cache" and "," in value:
+        return ",".join(_placed(name, part.strip()) for part in value.split(",") if part.strip())
     folder = named_folder(_FOLDERS[name], value)
     return value if folder == project_root() / "data" / _FOLDERS[name] / value else str(folder)
 
@@ -334,7 +336,7 @@ def _package(kinds: tuple[str, ...], without: frozenset[str] = frozenset()) -> s
 def _words(values: Iterable[Any]) -> Iterator[str]:
     for value in values:
         if isinstance(value, str):
-            yield value
+            yield from (part.strip() for part in value.split(","))
         elif isinstance(value, (list, tuple, set)):
             yield from _words(value)
         elif isinstance(value, dict):

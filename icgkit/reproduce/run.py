@@ -28,11 +28,24 @@ CELL_SECONDS = 600
 SETS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "": ({}, ()),
     "simulated": ({"cache": "simulated"}, ()),
-    "icg-teb-mllm": (
-        {"cache": "icg-teb-mllm"},
-        ("T2_", "T3_", "F3_", "ST9_", "ST10_", "ST11_", "S_precision", "S_status"),
+    "icg-teb": (
+        {"cache": "icg-teb-mllm,offline-teb"},
+        (
+            "T1_",
+            "T2_",
+            "T3_",
+            "F3_",
+            "T4_",
+            "ST1_",
+            "ST9_",
+            "ST10_",
+            "ST11_",
+            "S_precision",
+            "S_status",
+            "S_difficulty",
+            "S_annotators",
+        ),
     ),
-    "icg-teb": ({"cache": "offline-teb"}, ("T1_", "T2_", "T3_", "F3_", "T4_", "ST1_")),
 }
 """The galleries of the project: folder below `figures/`, parameters, parts of notebooks' names (all if none)."""
 
@@ -183,7 +196,11 @@ def results_folder(notebooks: Iterable[Notebook], given: Mapping[str, Any]) -> P
     ]
     words = []
     for name in sorted(differs, key=lambda k: (k != "cache", k)):
-        text = Path(given[name]).name if name in ("cache", "dataset") else f"{name}-{given[name]}"
+        text = (
+            "+".join(Path(v).name for v in given[name].split(","))
+            if name in ("cache", "dataset")
+            else f"{name}-{given[name]}"
+        )
         words.append(re.sub(r"[^\w.-]+", "-", text).strip(".-"))
     return (figures / "-".join(w for w in words if w)).resolve()
 
@@ -217,7 +234,9 @@ def reproduce_sets(*, out: str | Path | None = None, **options: Any) -> list[Rep
 
 def _present_sets() -> dict[str, tuple[dict[str, Any], tuple[str, ...]]]:
     caches = project_root() / "data" / "cache"
-    return {n: s for n, s in SETS.items() if "cache" not in s[0] or (caches / s[0]["cache"]).is_dir()}
+    return {
+        n: s for n, s in SETS.items() if all((caches / c).is_dir() for c in s[0].get("cache", "").split(","))
+    }
 
 
 def _of_set(
