@@ -64,6 +64,8 @@ def stage_answer(model: str, task: Task) -> str | None:
         return json.dumps(false_node(model, task), ensure_ascii=False)
     if task.form == "verify":
         return _verify(model, task)
+    if task.form == "restate":
+        return "\n".join(f"- {item}" for item in task.items) or "Nothing else in the picture has to change."
     return None
 
 
@@ -204,5 +206,16 @@ def _verify(model: str, task: Task) -> str:
         }
         check = check_node(model, task, node)
         located = check.score >= CONFIRM * 0.7 if sees(model)[0] else True
-        rows.append({"item": k, "locatable": located, "dependent": check.holds, "needed": check.holds})
+        if '"forced"' in task.text:
+            rows.append(
+                {
+                    "item": k,
+                    "visible": located,
+                    "dependent": check.holds,
+                    "forced": check.holds,
+                    "concrete": True,
+                }
+            )
+        else:
+            rows.append({"item": k, "locatable": located, "dependent": check.holds, "needed": check.holds})
     return json.dumps(rows)

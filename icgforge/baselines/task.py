@@ -18,7 +18,7 @@ from icgkit.prompts.replies import first_json
 
 Form = Literal[
     "free", "json_graph", "json_array", "markdown", "nodes", "labels", "list", "plan",
-    "transcript", "clean_region", "anonymise", "false_node", "verify",
+    "transcript", "clean_region", "anonymise", "false_node", "verify", "restate",
 ]  # fmt: skip
 Kind = Literal["percent", "price", "date", "time", "month", "weekday", "year", "number", "phrase", "word"]
 
@@ -235,6 +235,8 @@ def _form(low: str, rest: str, has_nodes: bool) -> tuple[str, str, tuple[str, ..
         return "anonymise", "", ()
     if re.search(r"\binvent\b|sounds believable|false but plausible|plausible but (?:false|wrong)", low):
         return "false_node", "", ()
+    if "add nothing and leave nothing out" in low:
+        return "restate", "", dashed
     if re.search(r"check every claim|\blocatable\b|verify each", low):
         return "verify", "", numbered or dashed
     if re.search(r"\bplan\b", low) and re.search(r"\bsteps?\b", low):

@@ -31,7 +31,9 @@ from icgkit.taxonomy import CATEGORIES, SUBTYPES
 
 SYSTEM = ("system", "user")
 Message = dict[str, Any]
-Family = Literal["core", "oracle", "decomposition", "format", "assisted", "planning", "two_stage", "stage"]
+Family = Literal[
+    "core", "oracle", "decomposition", "format", "assisted", "planning", "two_stage", "gated", "stage"
+]
 FAMILIES: tuple[str, ...] = get_args(Family)
 Need = Literal["nodes", "inter", "region_clean", "reason_anon"]
 _HERE = Path(__file__).parents[1] / "templates"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,11 @@ class Chain:
 
 
 MAX_CANDIDATES = 10
-_CHECKS = ("locatable", "dependent", "needed")
+WIDE = 20
+"""Candidates of a wide discovery that are checked."""
+CHECKS = ("locatable", "dependent", "needed")
+GATE = ("visible", "dependent", "forced", "concrete")
+"""What a candidate has to be to pass the gate."""
 
 
 def first_call(plan: Plan, case: Case, condition: Condition, model: Model, sample: int) -> Request:
@@ -171,19 +175,49 @@ def discover_verify(plan: Plan, case: Case, condition: Condition, model: Model, 
     return plan.ask(case, plan.known["nl_self"], model, sample, then=verify)
 
 
-def candidates_in(text: str | None) -> list[str]:
-    """Return at most ten candidate constraints that a free-text answer proposes."""
+def gated(plan: Plan, case: Case, condition: Condition, model: Model, sample: int) -> Request:
+    """Wide discovery (or the model's NL-Self answer), four questions about each candidate, what passes set out in prose."""
+
+    def gate(record: Record) -> Iterable[Request]:
+        candidates = candidates_in(_ok(record), WIDE)
+
+        def then(checked: Record) -> Iterable[Request]:
+            kept = kept_candidates(candidates, _ok(checked), GATE)
+            if kept is not None:
+                yield plan.ask(
+                    case,
+                    condition,
+                    model,
+                    sample,
+                    inputs={"constraints": bullet_list(kept) or "(none was confirmed)"},
+                    subject=checked.key,
+                    candidates=len(candidates),
+                    kept=len(kept),
+                )
+
+        if candidates:
+            yield plan.stage("gate", case, condition, model, sample, then, {"candidates": candidates})
+
+    if condition.id == "gated_nl_self":
+        return plan.ask(case, plan.known["nl_self"], model, sample, then=gate)
+    return plan.stage("discover", case, condition, model, sample, gate)
+
+
+def candidates_in(text: str | None, most: int = MAX_CANDIDATES) -> list[str]:
+    """Return at most so many candidate constraints that a free-text answer proposes."""
     found = []
     for item in read_proposals(text).items:
         parts = [item.get("region"), item.get("update"), item.get("reason")]
         line = "; ".join(str(p).strip() for p in parts if p)
         if line:
             found.append(line)
-    return found[:MAX_CANDIDATES]
+    return found[:most]
 
 
-def kept_candidates(candidates: list[str], text: str | None) -> list[str] | None:
-    """Return the candidates that pass all three checks; None if the reply cannot be read or contradicts itself."""
+def kept_candidates(
+    candidates: list[str], text: str | None, checks: Sequence[str] = CHECKS
+) -> list[str] | None:
+    """Return the candidates that pass all checks; None if the reply cannot be read or contradicts itself."""
     value = read_json(text, "list").value
     if not isinstance(value, list):
         return None
@@ -191,7 +225,7 @@ def kept_candidates(candidates: list[str], text: str | None) -> list[str] | None
     for row in value:
         number = row.get("item") if isinstance(row, dict) else None
         if isinstance(number, int) and not isinstance(number, bool):
-            passes = all(row.get(c) is True for c in _CHECKS)
+            passes = all(row.get(c) is True for c in checks)
             if checked.setdefault(number, passes) != passes:
                 return None
     return [c for number, c in enumerate(candidates, 1) if checked.get(number)]
@@ -202,5 +236,7 @@ CHAINS: dict[str, Chain] = {
     "ocr_assisted": Chain(ocr_assisted, 2),
     "plan_nl_self": Chain(plan_nl_self, 2),
     "discover_verify": Chain(discover_verify, 3),
+    "gated": Chain(gated, 3),
+    "gated_nl_self": Chain(gated, 3),
 }
 """The multi-step conditions."""

@@ -41,7 +41,13 @@ if TYPE_CHECKING:
 
 VERDICTS = ("judgments", "precision", "plan", "adversarial", "leakage")
 """Frames that are made from recorded calls and the cases' nodes, besides those of kinds of judging of one's own."""
-_STAGES = {"adversarial": "adversarial_node", "ocr_assisted": "ocr_transcript", "discover_verify": "verify"}
+_STAGES = {
+    "adversarial": ("adversarial_node",),
+    "ocr_assisted": ("ocr_transcript",),
+    "discover_verify": ("verify",),
+    "gated": ("discover", "gate"),
+    "gated_nl_self": ("gate",),
+}
 
 
 def accept_cases(folder: Path, dataset: Dataset) -> list[str]:
@@ -138,8 +144,9 @@ def describe(study: Study, plan: Plan, folder: Path) -> tuple[dict[str, Any], di
     check_cases(folder, whole, meta)
     prompts = {c.id: c.sha256 for c in plan.conditions}
     for c in plan.conditions:
-        if (stage := _STAGES.get(c.id)) in plan.stages:
-            prompts[f"{c.id}/{stage}"] = plan.stages[str(stage)].sha256
+        for stage in _STAGES.get(c.id, ()):
+            if stage in plan.stages:
+                prompts[f"{c.id}/{stage}"] = plan.stages[stage].sha256
     before = table_of(meta, "prompts")
     for name, digest in prompts.items():
         if before.get(name, digest) != digest:

@@ -44,6 +44,8 @@ EXTRA = {
     "ocr_assisted": {"transcript": "TRANSCRIPT"},
     "plan_nl_self": {"constraints": "OWN"},
     "discover_verify": {"constraints": "OWN"},
+    "gated": {"constraints": "OWN"},
+    "gated_nl_self": {"constraints": "OWN"},
 }
 
 
@@ -57,7 +59,7 @@ def test_every_condition_of_the_study_is_there_in_order() -> None:
     assert list(conditions()) == [
         "direct", "cot", "icg_self", "nl_self", "signal_guided", "taxonomy_only", "oracle", "oracle_no_inter",
         "adversarial", "region_only", "reason_only", "type_only", "format_json", "format_markdown", "format_free",
-        "ocr_assisted", "plan_direct", "plan_nl_self", "plan_oracle", "discover_verify",
+        "ocr_assisted", "plan_direct", "plan_nl_self", "plan_oracle", "discover_verify", "gated", "gated_nl_self",
     ]  # fmt: skip
     assert set(stages()) == {
         "adversarial_node",
@@ -65,6 +67,8 @@ def test_every_condition_of_the_study_is_there_in_order() -> None:
         "anonymise_reason",
         "ocr_transcript",
         "verify",
+        "discover",
+        "gate",
     }
 
 

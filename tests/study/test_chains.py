@@ -10,7 +10,7 @@ import pytest
 import icgkit as ig
 from icgkit.calls.worker import answer
 from icgkit.prompts.conditions import build_messages
-from icgkit.study.chains import MAX_CANDIDATES, candidates_in, kept_candidates, mix, read_false_node
+from icgkit.study.chains import GATE, MAX_CANDIDATES, candidates_in, kept_candidates, mix, read_false_node
 
 NODE = {"region": "sky", "constraint_type": "style", "expected_update": "turns red", "reason": "because"}
 
@@ -58,6 +58,29 @@ def test_only_what_passes_all_three_checks_is_kept() -> None:
         {"item": 9, "locatable": True, "dependent": True, "needed": True},
     ]
     assert kept_candidates(["a", "b", "c"], json.dumps(rows)) == ["a"]
+
+
+def test_the_gate_lets_through_what_passes_all_four_questions() -> None:
+    full = dict.fromkeys(GATE, True)
+    rows = [{"item": k, **full, **({GATE[k - 1]: False} if k <= 4 else {})} for k in range(1, 6)]
+    assert kept_candidates(list("abcde"), json.dumps(rows), GATE) == ["e"]
+
+
+@pytest.mark.parametrize(("condition", "first"), [("gated", "discover"), ("gated_nl_self", "nl_self")])
+def test_a_gated_answer_is_set_out_from_what_was_let_through(
+    condition: str, first: str, tmp_path: Path
+) -> None:
+    """Three real calls of a baseline; the last one is the response, and is judged like any other."""
+    data = ig.load_dataset("icg-synth").subset(["s1-001"])
+    cache = ig.Cache(tmp_path / "c")
+    answers = ig.elicit(data, [condition], ["offline/ocr-vision"], cache=cache, progress=False)
+    records = {r.condition if r.kind == "elicit" else r.stage: r for r in cache.records()}
+    assert set(records) == {first, "gate", condition}
+    (row,) = answers.filter(condition=condition).iter_rows(named=True)
+    checked = json.loads(records["gate"].text or "")
+    passed = [r["item"] for r in checked if all(r[q] for q in GATE)]
+    assert row["status"] == "ok"
+    assert row["text"].count("\n- ") + row["text"].startswith("- ") == len(passed)
     assert kept_candidates(["a"], "I cannot tell.") is None
 
 
