@@ -18,7 +18,7 @@ from icgkit.cases.case import Case
 from icgkit.errors import ImageError, SchemaError, UnknownName
 from icgkit.files import inside, named_folder, project_root, read_csv, read_file, read_text
 from icgkit.schemas import schema
-from icgkit.untrusted import toml_table
+from icgkit.untrusted import json_value, toml_table
 
 
 @dataclass(frozen=True)
@@ -289,6 +289,24 @@ def load_audit(data: Dataset) -> pl.DataFrame | None:
         for r in read_csv(path, columns=need, as_text=True).iter_rows(named=True)
     ]
     return schema("audit").frame(rows)
+
+
+def load_annotations(data: Dataset) -> pl.DataFrame | None:
+    """Read what each annotator wrote of a dataset's cases before adjudication, or None if it has no such file.
+
+    Returns
+    -------
+    polars.DataFrame or None
+        `annotations.jsonl` of the folder: one row a node that an annotator named, with `case_id`, `annotator`,
+        `where`, `subtype`, `region`, `update`, `x0`, `y0`, `x1`, `y1` (pixels).
+    """
+    path = data.folder / "annotations.jsonl" if data.folder else None
+    if path is None or not path.is_file():
+        return None
+    rows = [json_value(line, path.name) for line in read_text(path).split("\n") if line.strip()]
+    text = ("case_id", "annotator", "where", "subtype", "region", "update")
+    columns = dict.fromkeys(text, pl.String) | dict.fromkeys(("x0", "y0", "x1", "y1"), pl.Float64)
+    return pl.DataFrame(rows, schema=columns)
 
 
 def sha256_of(path: str | Path) -> str:

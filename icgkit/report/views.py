@@ -9,7 +9,9 @@ import polars as pl
 
 from icgkit.cases import subset as sampling
 from icgkit.cases.case import Case
-from icgkit.cases.dataset import Dataset
+from icgkit.cases.dataset import Dataset, load_annotations
+from icgkit.cases.difficulty import LEVELS
+from icgkit.cases.difficulty import node_difficulty as node_difficulty
 from icgkit.errors import SchemaError
 from icgkit.judge.nodes import extract_proposals
 from icgkit.metrics import Bootstrap, adjust, agreement, equivalence, permutation, recall
@@ -112,6 +114,28 @@ def with_all(by_model: pl.DataFrame, pooled: pl.DataFrame) -> pl.DataFrame:
             pl.col("model").replace_strict(rank, return_dtype=pl.Int64), maintain_order=True
         )
     return pl.concat([by_model, pooled.with_columns(model=pl.lit(ALL))], how="diagonal")
+
+
+def difficulty_levels() -> dict[str, tuple[str, ...]]:
+    """Return the levels of each dimension of `node_difficulty`, in order."""
+    return dict(LEVELS)
+
+
+def written_graphs(data: Dataset) -> pl.DataFrame:
+    """Return what each annotator wrote of a dataset's cases.
+
+    Raises
+    ------
+    SchemaError
+        If the dataset has no such file.
+    """
+    found = load_annotations(data)
+    if found is None:
+        raise SchemaError(
+            f"dataset {data.name} has no annotations.jsonl",
+            remedy="give one that two annotators wrote, such as icg-teb",
+        )
+    return found
 
 
 def on_all_nodes(run: Results, counted: pl.DataFrame, *, by: Sequence[str]) -> pl.DataFrame:

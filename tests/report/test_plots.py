@@ -35,6 +35,13 @@ def test_a_thing_keeps_its_colour() -> None:
     known = ["offline/instruction-only", "offline/priors", "offline/ocr-rules", "offline/ocr-vision"]
     assert len({plots.model_style(m) for m in known}) == 4
     assert plots.model_style("some/new-model") == plots.model_style("some/new-model")
+    baselines = {
+        plots.model_style(m)[0]
+        for m in ("offline/instruction-only", "offline/priors", "offline/ocr-rules", "offline/ocr-vision")
+    }
+    assert not baselines & {plots.model_style(f"some/model-{k}")[0] for k in range(50)}, (
+        "they may stand in one figure"
+    )
     assert plots.model_style("glm-4.6v (simulated)") != plots.model_style("gpt-4o (simulated)")
 
 

@@ -9,6 +9,7 @@ from icgkit.report.plots.estimates import draw_estimates as draw_estimates
 from icgkit.report.plots.estimates import draw_grid as draw_grid
 from icgkit.report.plots.estimates import draw_key as draw_key
 from icgkit.report.plots.estimates import draw_levels as draw_levels
+from icgkit.report.plots.estimates import without_names as without_names
 from icgkit.report.plots.marks import Mark as Mark
 from icgkit.report.plots.marks import draw_marks as draw_marks
 from icgkit.report.plots.relations import draw_curves as draw_curves

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -208,8 +208,7 @@ def draw_bins(frame: pl.DataFrame, ax: Axes, scale: Scale, *, at: str, hue: str,
     """
     order = sorted(frame[at].unique(), key=lambda v: (v.startswith(">"), float(v.lstrip("≤> "))))
     draw_estimates(frame, ax, scale, at=at, hue=hue, order=order)
-    for text in [t for t in ax.texts if t.get_text() in set(frame[hue])]:
-        text.remove()  # several panels share one key
+    without_names(ax, frame[hue])
     names = ranked_models(frame[hue])
     for k, name in enumerate(names):
         rows = {r[at]: r["estimate"] for r in frame.filter(frame[hue] == name).iter_rows(named=True)}
@@ -225,6 +224,13 @@ def draw_bins(frame: pl.DataFrame, ax: Axes, scale: Scale, *, at: str, hue: str,
     ax.set_xlabel(label)
     if (place := ax.get_subplotspec()) is not None and not place.is_first_col():
         ax.set_ylabel("")
+    return ax
+
+
+def without_names(ax: Axes, hues: Iterable[str]) -> Axes:
+    """Take the names of hues from a panel: several panels share one key."""
+    for text in [t for t in ax.texts if t.get_text() in set(hues)]:
+        text.remove()
     return ax
 
 

@@ -22,6 +22,8 @@ INK = "#222222"
 GRID = "#D9D9D9"
 # Paul Tol's "bright" scheme and one grey.
 COLORS = ("#4477AA", "#EE6677", "#228833", "#AA3377", "#66CCEE", "#CCBB44", "#777777")
+OTHERS = ("#332288", "#DDCC77", "#117733", "#882255", "#44AA99", "#CC6677", "#999933", "#AA4499")
+"""Colours of models that nobody has named here (Tol's muted scheme): none is a baseline's."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 # Position in the palette: the study's models and the reference baselines share the first four colours,
 # since they never stand in one figure.
@@ -56,8 +58,10 @@ def model_style(model: str) -> tuple[str, str]:
     True
     """
     name = model.removesuffix(" (simulated)")
-    i = KNOWN.get(name, int(hashlib.sha256(name.encode()).hexdigest(), 16) % len(COLORS))
-    return COLORS[i], MARKERS[i]
+    if name in KNOWN:
+        return COLORS[KNOWN[name]], MARKERS[KNOWN[name]]
+    by_name = int(hashlib.sha256(name.encode()).hexdigest(), 16)
+    return OTHERS[by_name % len(OTHERS)], MARKERS[by_name // len(OTHERS) % len(MARKERS)]
 
 
 def figure(
