@@ -42,7 +42,7 @@ world.derive("day_zh", "translation", lambda date: numeral(date.month) + "月" +
 world.derive("month", "copy", lambda date: date.month, label="the month", shown=lambda m: f"{m}月")
 world.derive("month_en", "translation", lambda date: calendar.month_name[date.month].upper(), label="the English month")  # fmt: skip
 world.derive("wd", "weekday", lambda date: weekday("zh")(date), label="the weekday")
-world.derive("wd_en", "translation", lambda wd, date: calendar.day_name[date.weekday()], label="the English weekday")  # fmt: skip
+world.derive("wd_en", "translation", lambda wd: calendar.day_name["一二三四五六日".index(wd[-1])], label="the English weekday")  # fmt: skip
 world.derive("rest", "colour_code", lambda date: date.weekday() >= 5, label="the colour of the day", shown=lambda v: "the red of a day off" if v else "the ink of a working day")  # fmt: skip
 world.derive("nth", "count", lambda date: date.timetuple().tm_yday, label="the day of the year", shown=lambda n: f"第{n}天")  # fmt: skip
 world.derive("left", "difference", lambda nth: 365 - nth, label="the days left in the year", shown=lambda n: f"余{n}天")  # fmt: skip
