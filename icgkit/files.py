@@ -292,7 +292,7 @@ def _thrift(data: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
 
 # -- places -------------------------------------------------------------------------------------
 
-MARKS = {"cases": ("dataset.toml", "cases.jsonl"), "cache": ("run.toml", "calls.parquet", "calls-*.jsonl")}
+_MARKS = {"cases": ("dataset.toml", "cases.jsonl"), "cache": ("run.toml", "calls.parquet", "calls-*.jsonl")}
 """Files by which a folder in the working directory is known as a dataset or a cache."""
 
 
@@ -356,7 +356,7 @@ def folder_of(kind: str, name: str | Path, base: Path | None = None) -> Path:
         return found.resolve() if ".." in found.parts else found
     shipped = project_root() / "data" / kind / text
     here = Path.cwd() / text
-    if not shipped.is_dir() and any(any(here.glob(mark)) for mark in MARKS[kind]):
+    if not shipped.is_dir() and any(any(here.glob(mark)) for mark in _MARKS[kind]):
         return here
     return shipped
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from icgkit.errors import IcgError, SchemaError
 
-MAX_CHARS = 64_000_000
+_MAX_CHARS = 64_000_000
 """Characters of one JSON value; a reply with pictures in it stays far below."""
 MAX_TOML = 1_000_000
 MAX_DEPTH = 100
@@ -88,7 +88,7 @@ def json_value(
 ) -> Any:
     """Parse a JSON text in UTF-8; `lenient` makes None of numbers that do not fit, else they are an error."""
     try:
-        text = _decoded(data, MAX_CHARS)
+        text = _decoded(data, _MAX_CHARS)
         if too_deep(text):
             raise _TooLarge(f"lists and objects nested more than {MAX_DEPTH} deep")
         if lenient:

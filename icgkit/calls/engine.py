@@ -37,7 +37,7 @@ OnRecord = Callable[[int | None, Record], None]
 Job = tuple[int | None, Request | Addressed]
 _TICK = 0.25
 """Seconds between two looks at whether something has to be shown or stopped."""
-LEAST = 5
+_LEAST = 5
 """Failures in a row before a model can be given up as dead."""
 WOUND_UP = "stopped; every answer that was in flight is recorded, run again to go on"
 GIVEN_UP = (
@@ -81,7 +81,7 @@ class Health:
         else:
             self._bad += 1
             self._bad_since = sent_at if self._bad_since is None else min(sent_at, self._bad_since)
-            if self._bad >= LEAST and now - self._bad_since >= dead_after:
+            if self._bad >= _LEAST and now - self._bad_since >= dead_after:
                 self.closed = f"{self._bad} failures and no answer in {now - self._bad_since:,.0f} s: {why}"
 
 

@@ -12,7 +12,7 @@ from icgkit.calls.keys import mask
 from icgkit.errors import CallError
 from icgkit.untrusted import json_value
 
-ENDED = frozenset({
+_ENDED = frozenset({
     "stop", "end_turn", "eos", "eos_token", "end_of_text", "stop_sequence", "complete", "completed", "end", "finished", "done",
 })  # fmt: skip
 """Finish reasons of a whole answer; compared without case, hyphens and the prefix FINISH_REASON."""
@@ -101,7 +101,7 @@ def first_choice(raw: Mapping[str, Any]) -> dict[str, Any]:
 def read_reply(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Read status, text, finish reason, refusal, token counts and answering model.
 
-    `ok` needs text and an ending that is known to be whole (`ENDED`), or a server that reports no endings
+    `ok` needs text and an ending that is known to be whole (`_ENDED`), or a server that reports no endings
     at all; a `finish_reason` of null or one that nobody knows is an `error`, whatever text stands beside it.
     """
     first = first_choice(raw)
@@ -120,7 +120,7 @@ def read_reply(raw: Mapping[str, Any]) -> dict[str, Any]:
         status, refusal = "error", error
     elif ending in CUT:
         status = "truncated"
-    elif ending not in ENDED and finish is not None and not (blank and ending in _CALLS):
+    elif ending not in _ENDED and finish is not None and not (blank and ending in _CALLS):
         status, refusal = "error", f"finish_reason {finish!r}"
     elif blank:
         status = "empty"

@@ -82,18 +82,18 @@ class Prepared:
         return data_url(f"data:{self.media_type};base64,{base64.b64encode(self.data).decode()}", self.sha256)
 
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
-class Kept(Generic[T]):
+class Kept(Generic[_T]):
     """The values used last, as many as fit into a number of bytes; threads may share it."""
 
     def __init__(self, limit: int) -> None:
         self._limit, self._size = limit, 0
-        self._values: OrderedDict[Any, tuple[T, int]] = OrderedDict()
+        self._values: OrderedDict[Any, tuple[_T, int]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: Any) -> T | None:
+    def get(self, key: Any) -> _T | None:
         """Return a value, None if it is not there."""
         with self._lock:
             found = self._values.get(key)
@@ -102,7 +102,7 @@ class Kept(Generic[T]):
             self._values.move_to_end(key)
             return found[0]
 
-    def put(self, key: Any, value: T, size: int) -> None:
+    def put(self, key: Any, value: _T, size: int) -> None:
         """Keep a value of so many bytes; the oldest go. One that does not fit is not kept."""
         with self._lock:
             self._size -= self._values.pop(key, (None, 0))[1]

@@ -106,7 +106,7 @@ _ENV = _Words()
 class Condition:
     """What a model is told: one template file.
 
-    `inputs` are the fields shown (see `FIELDS`; others come from earlier stages), `needs` the annotations
+    `inputs` are the fields shown (see `_FIELDS`; others come from earlier stages), `needs` the annotations
     without which a case cannot be asked under this condition, `judging` what a judge's template judges,
     where, and what it answers (see `icgkit.judge.kinds`).
     """
@@ -141,7 +141,7 @@ def describe_node(node: Constraint) -> str:
     return f"{node.region}: {node.expected_update} ({node.reason})"
 
 
-FIELDS: dict[str, Callable[[Case], Any]] = {
+_FIELDS: dict[str, Callable[[Case], Any]] = {
     "instruction": lambda case: case.instruction,
     "families": lambda _: [c.plain for c in CATEGORIES.values()],
     "taxonomy": lambda _: [
@@ -343,12 +343,12 @@ def build_messages(
     for name in told.inputs:
         if inputs is not None and name in inputs:
             shown[name] = inputs[name]
-        elif name in FIELDS:
-            shown[name] = FIELDS[name](case)
+        elif name in _FIELDS:
+            shown[name] = _FIELDS[name](case)
         else:
             raise SchemaError(
                 f"condition {told.id} needs the input {name!r}",
-                allowed=[*FIELDS, "values given as inputs="],
+                allowed=[*_FIELDS, "values given as inputs="],
                 remedy="multi-step conditions get it from an earlier stage: use icgkit.study.plan",
             )
     before = fill(told.system, shown, f"condition {told.id}").strip()

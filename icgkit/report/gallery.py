@@ -22,7 +22,7 @@ from icgkit.untrusted import toml_table
 
 MAIN = ("T1", "F1", "F2", "T2", "T3", "F3", "T4")
 """Ids of the study's main text, in its order."""
-FORMATS = (".csv", ".pdf", ".svg", ".png", ".html", ".tex", ".json")
+_FORMATS = (".csv", ".pdf", ".svg", ".png", ".html", ".tex", ".json")
 """Endings in the order in which the gallery offers them."""
 _MAX_SIDECAR = 1 << 25
 SHOWN_PUBLISHED = 12
@@ -42,7 +42,7 @@ def read_results(folder: str | Path) -> list[dict[str, Any]]:
         if result is None:
             continue
         id = path.stem
-        files = {e: f"{id}{e}" for e in FORMATS if (folder / f"{id}{e}").is_file()}
+        files = {e: f"{id}{e}" for e in _FORMATS if (folder / f"{id}{e}").is_file()}
         picture = next((f"{id}{e}" for e in (".png", ".thumb.png") if (folder / f"{id}{e}").is_file()), None)
         title, rest = _split(result["caption"])
         fragment = _fragment(folder / f"{id}.html")

@@ -36,7 +36,7 @@ HEADERS = {
     "status": "Status", "coefficient": "Coefficient", "se": "Robust SE", "n": "n", "share": "Share",
 }  # fmt: skip
 """What the columns that many tables share are called; conditions have their short labels."""
-FORMATS = {
+_FORMATS = {
     "p_exact": ".2g",
     "p_permutation": ".2g",
     "p_value": ".2g",
@@ -70,7 +70,7 @@ class Col(NamedTuple):
     spec: str
 
 
-class Cell(NamedTuple):
+class _Cell(NamedTuple):
     """One formatted cell."""
 
     text: str
@@ -94,11 +94,11 @@ class Table:
     spanners: tuple[str | None, ...] = ()
     """One label a column, or nothing; equal neighbours are joined."""
 
-    def rows(self) -> Iterator[list[Cell]]:
+    def rows(self) -> Iterator[list[_Cell]]:
         """Yield the formatted rows."""
         for i, row in enumerate(self.frame.iter_rows(named=True)):
             yield [
-                Cell(format_value(row[c.name], c.spec), c.align, (i, c.name) in self.bold)
+                _Cell(format_value(row[c.name], c.spec), c.align, (i, c.name) in self.bold)
                 for c in self.columns
             ]
 
@@ -168,7 +168,7 @@ def typeset(
         Column to header, over those of `HEADERS` and the labels of conditions; any other column
         is called by its name with blanks for underscores. Ids of subtypes and categories get their labels.
     formats : mapping, optional
-        Column to format specification, over `FORMATS`; default ".3f" for floats, ",d" for integers.
+        Column to format specification, over `_FORMATS`; default ".3f" for floats, ",d" for integers.
     spanners : mapping, optional
         Column to a label above the header.
     notes : sequence of str
@@ -201,7 +201,7 @@ def typeset(
     frame = _with_labels(frame)
     shown = []
     for name, dtype in frame.schema.items():
-        spec = (FORMATS | formats).get(
+        spec = (_FORMATS | formats).get(
             name, ".3f" if dtype.is_float() else ",d" if dtype.is_integer() else ""
         )
         words = name.replace("_", " ")

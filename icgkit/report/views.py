@@ -923,7 +923,7 @@ def _bins(values: pl.Series) -> pl.Series:
 
 # -- how calls ended -------------------------------------------------------------------------------
 
-STATUSES = ("ok", "truncated", "refused", "empty", "error", "unparseable", "missing")
+_STATUSES = ("ok", "truncated", "refused", "empty", "error", "unparseable", "missing")
 
 
 def status_rates(responses: pl.DataFrame, dataset: Dataset) -> pl.DataFrame:
@@ -941,7 +941,7 @@ def status_rates(responses: pl.DataFrame, dataset: Dataset) -> pl.DataFrame:
     -------
     polars.DataFrame
         Columns condition, model, n (responses that are due) and a rate from 0 to 1 for each of
-        `STATUSES`, which sum to 1. `unparseable` is a whole answer under a self-report condition
+        `_STATUSES`, which sum to 1. `unparseable` is a whole answer under a self-report condition
         (`*_self`) in which no proposals can be read; `missing` has no record at all.
     """
     mine = responses.filter(pl.col("case_id").is_in([case.id for case in dataset]))
@@ -954,8 +954,8 @@ def status_rates(responses: pl.DataFrame, dataset: Dataset) -> pl.DataFrame:
         .otherwise(pl.col("status"))
     )
     due = mine.group_by("condition").agg(n=pl.struct("case_id", "sample").n_unique())
-    counts = [pl.col("status").eq(s).sum().alias(s) for s in STATUSES[:-1]]
+    counts = [pl.col("status").eq(s).sum().alias(s) for s in _STATUSES[:-1]]
     out = marked.group_by("condition", "model").agg(*counts, got=pl.len()).join(due, on="condition")
     out = out.with_columns(missing=pl.col("n") - pl.col("got"))
-    rates = [(pl.col(s) / pl.col("n")).alias(s) for s in STATUSES]
+    rates = [(pl.col(s) / pl.col("n")).alias(s) for s in _STATUSES]
     return out.select("condition", "model", "n", *rates).sort("condition", "model")

@@ -22,7 +22,7 @@ CATEGORIES = {
 ASKED, CRITERIA = "instruction.jsonl", "ground_truth_criteria.jsonl"
 EVIDENCE = ("grid_evidence", "program_verification")
 """What a program verified of a request; mazes have it."""
-SPELLINGS = {"spatial_arangement": "spatial_arrangement", "maze_solving": "maze"}
+_SPELLINGS = {"spatial_arangement": "spatial_arrangement", "maze_solving": "maze"}
 _COLUMNS: dict[str, Any] = texts(
     "case_id", "pair_id", "paired_case_id", "category", "feasible", "instruction", "prompt", "rules",
     "input_image", "input_images", "reference_image", "expected_response", "reason", "proof", "evidence",
@@ -171,8 +171,8 @@ def _text(value: Any, *, sort: bool) -> str | None:
 def category_of(name: str, place: str = "category") -> str:
     """Return the category that a spelling stands for."""
     plain = name.strip().lower().replace(" ", "_").replace("-", "_")
-    if plain in CATEGORIES or plain in SPELLINGS:
-        return SPELLINGS.get(plain, plain)
+    if plain in CATEGORIES or plain in _SPELLINGS:
+        return _SPELLINGS.get(plain, plain)
     if close := get_close_matches(plain, CATEGORIES, n=1, cutoff=0.9):
         return close[0]
     raise UnknownName.among(f"{place}: category", name, CATEGORIES)

@@ -21,7 +21,7 @@ from icgkit.files import inside
 from icgkit.judge.ask import Question, Verdict, fence, is_cut, spoken_part
 from icgkit.prompts.replies import Mark, as_bool, plain, read_json
 
-PARAMS: dict[str, Any] = {"temperature": 0, "max_tokens": 1024}
+_PARAMS: dict[str, Any] = {"temperature": 0, "max_tokens": 1024}
 RULE = "rule/says-so"
 """Name of the reader of refusals that goes by words alone: a reference baseline."""
 _NONE = re.compile(r"\bno (?:valid |possible |legal )?(?:path|solution|way|edit|answer)\b", re.I)
@@ -37,7 +37,7 @@ _HEDGE = re.compile(
     r"\A\W*+(?:if|should|unless|when|in case)\b|\b(?:might|maybe|perhaps|may be|could be)\b", re.I
 )
 _UNQUOTED = "quote is not in the text"
-Row = Mapping[str, Any]
+_Row = Mapping[str, Any]
 
 
 class Said(NamedTuple):
@@ -77,7 +77,7 @@ def quotes(quote: Any, text: str) -> bool:
     return bool(wanted) and wanted in " ".join(plain(text).split()).casefold()
 
 
-def _fields(reply: str | None, *keys: str) -> tuple[Row, str]:
+def _fields(reply: str | None, *keys: str) -> tuple[_Row, str]:
     """Return the object of a reply, and how reading went."""
     read = read_json(reply, "object", list(keys))
     if read.status != "ok":
@@ -183,7 +183,7 @@ _READ: dict[str, Callable[[str | None, str], Said]] = {
 """Template of a judge to the reader of its reply."""
 
 
-def _question(row: Row, judge: str, name: str, how: Asking) -> Question:
+def _question(row: _Row, judge: str, name: str, how: Asking) -> Question:
     # What the judge was not shown, a text may say; edits are judged by pictures alone.
     edit = name == "dod_edit"
     cut = not edit and is_cut(row["text"])
@@ -207,10 +207,10 @@ def _question(row: Row, judge: str, name: str, how: Asking) -> Question:
     }  # fmt: skip
     blank, due = Said(None, "", "")._asdict(), bool(spoken_part(row["text"]).strip())
     told = Told(pictures, inputs, tags)
-    return question(judge, how.template(name), told, read, params=how.params or PARAMS, blank=blank, due=due)
+    return question(judge, how.template(name), told, read, params=how.params or _PARAMS, blank=blank, due=due)
 
 
-def _key(row: Row) -> tuple[str, str, str]:
+def _key(row: _Row) -> tuple[str, str, str]:
     return row["model"], row["reminder"], row["case_id"]
 
 

@@ -38,7 +38,7 @@ _TASK |= {"questions": pl.List(_POINT), "n_questions": pl.Int64, "weight": pl.Fl
 _SAMPLE = texts("model", "task_id", "discipline", "sub_task", "kind") | dict.fromkeys(PARTS, pl.Float64)
 _SAMPLE |= texts(*(f"{name}_status" for name in PARTS)) | {"stored": pl.Float64, "full": pl.Boolean}
 Record = Mapping[str, Any]
-Problem = tuple[str, str, str, str]
+_Problem = tuple[str, str, str, str]
 
 
 class Scores(NamedTuple):
@@ -128,7 +128,7 @@ def load_scores(folder: str | Path, tasks: pl.DataFrame | None = None, *, model:
     points as not met; `stored` keeps the public value.
     """
     folder = Path(folder)
-    problems: list[Problem] = []
+    problems: list[_Problem] = []
     parts = {name: _records(folder, mark, problems) for name, mark in PARTS.items()}
     named = dict.fromkeys(task for part in parts.values() for task in part)
     known = {r["task_id"]: r for r in tasks.iter_rows(named=True)} if tasks is not None else {}
@@ -152,7 +152,7 @@ def load_scores(folder: str | Path, tasks: pl.DataFrame | None = None, *, model:
     return Scores(pl.DataFrame(rows, schema=_SAMPLE), listed(problems, "file", "task_id", "kind", "got"))
 
 
-def _records(folder: Path, mark: str, problems: list[Problem]) -> dict[str, list[Record]]:
+def _records(folder: Path, mark: str, problems: list[_Problem]) -> dict[str, list[Record]]:
     """Return the records of one part by task; a merged file wins over the folder it was merged from.
 
     What the folder alone holds, or holds with other content, is listed: the merged file is older.

@@ -20,15 +20,15 @@ from icgkit.files import inside, write_whole
 from icgkit.judge.ask import Question, Verdict
 from icgkit.prompts.replies import read_score, read_verdicts
 
-PARAMS: dict[str, Any] = {"temperature": 0, "max_tokens": 2048}
-SHOWN = {
+_PARAMS: dict[str, Any] = {"temperature": 0, "max_tokens": 2048}
+_SHOWN = {
     "grade_reasoning": ("image_path", "editing_path", "gt"),
     "grade_overall": ("image_path", "editing_path"),
     "grade_style": ("image_path", "editing_path"),
     "grade_readability": ("editing_path",),
 }
 """Template to the pictures that the judge sees, in their order."""
-NAMES = {"image_path": "Original picture:", "editing_path": "Edited picture:", "gt": "Reference picture:"}
+_NAMES = {"image_path": "Original picture:", "editing_path": "Edited picture:", "gt": "Reference picture:"}
 FILES = {"reasoning": "eval_1", "consistency": "consis_4", "readability": "read_4"}
 """Dimension to the ending that the public scorer expects."""
 
@@ -93,21 +93,21 @@ def _question(job: Job, judge: str, how: Asking, root: Path) -> Question:
     task = job.task
     listed = [{"id": q["id"], "point": q["question"]} for q in task["questions"]]
     lines = ",\n".join(json.dumps(q, ensure_ascii=False) for q in listed)
-    shown = SHOWN[job.template] + (("gt",) if how.show_reference and job.part == "consistency" else ())
+    shown = _SHOWN[job.template] + (("gt",) if how.show_reference and job.part == "consistency" else ())
     tags = {
         "dataset": how.dataset or "grade", "case_id": task["task_id"], "condition": job.template,
         "stage": job.template, "subject": task["editing_path"],
     }  # fmt: skip
 
     def pictures() -> list[tuple[str, Path]]:
-        return [(NAMES[name], inside(root, task[name])) for name in shown]
+        return [(_NAMES[name], inside(root, task[name])) for name in shown]
 
     def read(reply: str | None) -> Verdict:
         value, status = read_answer(job, reply)
         return {"value": value, "status": status}
 
     told = Told(pictures, {"instruction": task["text"], "points": f"[\n{lines}\n]"}, tags)
-    template, params = how.template(job.template), how.params or PARAMS
+    template, params = how.template(job.template), how.params or _PARAMS
     return question(judge, template, told, read, params=params, blank={"value": None})
 
 

@@ -29,7 +29,7 @@ MEASURES = (
     "strict_public",
 )
 """What `set_scores` computes, all in percent."""
-CI = Bootstrap(2000)
+_CI = Bootstrap(2000)
 _PERCENT = {"reasoning": 100, "consistency": 50, "readability": 50}
 
 
@@ -66,7 +66,7 @@ def _over_tasks(ci: Bootstrap) -> Bootstrap:
 
 
 def set_scores(
-    samples: pl.DataFrame, *, by: str | Sequence[str] = ("model",), ci: Bootstrap = CI
+    samples: pl.DataFrame, *, by: str | Sequence[str] = ("model",), ci: Bootstrap = _CI
 ) -> pl.DataFrame:
     """Compute the set scores in percent, with bootstrap intervals over tasks.
 
@@ -115,7 +115,7 @@ def set_scores(
 
 
 def strict_accuracy(
-    samples: pl.DataFrame, *, by: str | Sequence[str] = ("model",), ci: Bootstrap = CI
+    samples: pl.DataFrame, *, by: str | Sequence[str] = ("model",), ci: Bootstrap = _CI
 ) -> pl.DataFrame:
     """Compute strict accuracy as a share (see `icgkit.metrics.recall`), the public scorer's own beside it.
 
@@ -149,7 +149,7 @@ def score(folder: str | Path, data: str | Path | None = None) -> tuple[pl.DataFr
 
 def compare_instructions(
     samples: pl.DataFrame, *, reference: str = "implicit", target: str = "explicit",
-    over: str = "instruction", by: str | Sequence[str] = ("model",), ci: Bootstrap = CI,
+    over: str = "instruction", by: str | Sequence[str] = ("model",), ci: Bootstrap = _CI,
 ) -> pl.DataFrame:  # fmt: skip
     """Compare two ways of instructing on the same tasks, pair by pair (`samples` with the column `over`).
 

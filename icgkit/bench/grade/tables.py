@@ -25,7 +25,7 @@ def printed_n() -> dict[str, int]:
     return {name: int(n) for name, n in load_published("grade_facts").select("id", "value").iter_rows()}
 
 
-def counted(value: float | None, n: int) -> dict[str, Any]:
+def _counted(value: float | None, n: int) -> dict[str, Any]:
     """Return a printed percentage as `k` of n, `k_low`, `k_high` (its interval), and `count` in words."""
     got = count_of(value, n)
     many = (
@@ -79,7 +79,7 @@ def board_beside(scores: pl.DataFrame) -> pl.DataFrame:
     ours = wide.join(strict, on="model", how="left", maintain_order="left")
     ours = ours.with_columns(_intervals(ours, "_e", "low", "high"), where=pl.lit(PROGRAMMED), programmed=True)
     size, theirs = printed_n()["tasks"], leaderboard().rename({"strict_accuracy": "strict_public"})
-    found = pl.DataFrame([counted(v, size) for v in theirs["strict_public"]], infer_schema_length=None)
+    found = pl.DataFrame([_counted(v, size) for v in theirs["strict_public"]], infer_schema_length=None)
     theirs = pl.concat([theirs, found], how="horizontal")
     exact = _intervals(theirs, "strict_public", "k_low", "k_high")
     theirs = theirs.with_columns(exact, n=pl.lit(size, pl.Int64), programmed=False)
@@ -124,7 +124,7 @@ def ablation_beside(compared: pl.DataFrame) -> pl.DataFrame:
         one, two = (sides.filter(setting=s).row(0, named=True) for s in ("implicit", "explicit"))
         for measure in _ABLATED:
             a, b = one[measure], two[measure]
-            told = [counted(v, size)["count"] if measure == "strict" else None for v in (a, b)]
+            told = [_counted(v, size)["count"] if measure == "strict" else None for v in (a, b)]
             rows.append((model, one["where"], False, measure, a, b, b - a, size, *told))
     theirs = pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
     ours = compared.filter(pl.col("measure").is_in(list(_ABLATED))).select(

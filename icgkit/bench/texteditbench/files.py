@@ -35,9 +35,9 @@ from icgkit.untrusted import json_value
 HALVES = {"data_manual_production": "manual", "data_web-sourced_instances": "web"}
 METHODS = ("text_change", "text_relocation", "text_delete", "scaling", "text_insert", "text_attribute")
 DIFFICULTIES = ("easy", "medium", "hard")
-SOURCES = ("human_annotation", "model_generated")
-KNOWN = {"editing_method": METHODS, "difficulty": DIFFICULTIES, "source_tag": SOURCES}
-SPELLINGS = {
+_SOURCES = ("human_annotation", "model_generated")
+_KNOWN = {"editing_method": METHODS, "difficulty": DIFFICULTIES, "source_tag": _SOURCES}
+_SPELLINGS = {
     "editing_method": {"scalling": "scaling"},
     "difficulty": {"esay": "easy", "meduim": "medium"},
     "source_tag": {"human_anntation": "human_annotation"},
@@ -63,7 +63,7 @@ _COLUMNS: dict[str, Any] = texts(
     "score_parts", "input_image", "output_image", "masks", "source_tag", "knowledge_prompt", "file",
 ) | {"score": pl.Int64, "score_parts": pl.List(pl.Int64), "masks": pl.List(pl.String)}  # fmt: skip
 Record = dict[str, Any]
-Box = tuple[int, int, int, int]
+_Box = tuple[int, int, int, int]
 
 
 class Import(NamedTuple):
@@ -147,7 +147,7 @@ def _records(file: Path, log: _Log) -> Iterator[Record]:
         }  # fmt: skip
         row["masks"] = _masks(root, folder, row["input_image"])
         row["score"], row["score_parts"] = _score(raw.get("difficulty_score"), log)
-        for name, known in KNOWN.items():
+        for name, known in _KNOWN.items():
             if row[name] not in known:
                 log.problem(f"unknown {name}", str(row[name]))
         yield row
@@ -185,7 +185,7 @@ def _text(raw: Record, name: str, log: _Log) -> str | None:
     text = str(value).strip()
     if name != "prompt" and text != str(value):
         log.repair("blank at the edge", name, str(value), text)
-    meant = SPELLINGS.get(name, {}).get(text, text)
+    meant = _SPELLINGS.get(name, {}).get(text, text)
     if meant != text:
         log.repair(f"spelling of {name}", name, text, meant)
     return meant
@@ -238,7 +238,7 @@ def mask_of(path: Path, size: tuple[int, int]) -> NDArray[np.bool_]:
     return np.asarray(grey) >= 128
 
 
-def _region(root: Path, row: Record, size: tuple[int, int]) -> tuple[Box | None, str]:
+def _region(root: Path, row: Record, size: tuple[int, int]) -> tuple[_Box | None, str]:
     """Return the box that the mask of the input is white in, and what is wrong with the mask."""
     own = f"{Path(row['input_image']).stem}_mask"
     name = next((m for m in row["masks"] if Path(m).stem == own), None)

@@ -22,7 +22,7 @@ FAMILY_CATEGORIES = {
     "relation": ("affiliation", "creator", "location", "occupation"),
 }
 STAGES = {"attribute": 4, "relation": 1}
-FIELDS = ("prompt", "gt", "gt_target", "image_prompt", "visual_target", "vqa_question")
+_FIELDS = ("prompt", "gt", "gt_target", "image_prompt", "visual_target", "vqa_question")
 CONFIDENCE = ("high", "medium", "low")
 LONGEST_IMAGE_PROMPT = 30
 """Words of a relation edit's image prompt; the rule says about 25."""
@@ -57,7 +57,7 @@ class Edits(NamedTuple):
 def load_edits(path: str | Path) -> Edits:
     """Read a UniKE data file: a JSON list of records with `subject`, `category`, `source`, `stage_1` ...
 
-    A stage that lacks a field of `FIELDS` is left out and listed; a stage that is absent or null was found
+    A stage that lacks a field of `_FIELDS` is left out and listed; a stage that is absent or null was found
     unsuitable by the makers and is no problem, unless it is the first. Edits are numbered in the
     order of the file, so the same subject may occur twice. A prompt with one `{}` gets its subject.
     """
@@ -69,7 +69,7 @@ def load_edits(path: str | Path) -> Edits:
 
     for place, record in enumerate(read_list(Path(path), "records")):
         rows += _stages(record, f"e{place:05d}", fault)
-    kinds = texts("edit_id", "instance_id", "subject", "category", "source", "stage", *FIELDS) | {
+    kinds = texts("edit_id", "instance_id", "subject", "category", "source", "stage", *_FIELDS) | {
         "stage": pl.Int64
     }
     return Edits(pl.DataFrame(rows, schema=kinds), listed(problems, "place", "kind", "detail"))
@@ -95,9 +95,9 @@ def _stages(record: Mapping[str, Any], edit: str, fault: Fault) -> list[dict[str
         elif record[name] is not None and record[name] != {}:
             place, given = f"{edit}.s{allowed[name]}", record[name] if isinstance(record[name], dict) else {}
             fields = {
-                f: given[f].strip() for f in FIELDS if isinstance(given.get(f), str) and given[f].strip()
+                f: given[f].strip() for f in _FIELDS if isinstance(given.get(f), str) and given[f].strip()
             }
-            if absent := [f for f in FIELDS if f not in fields]:
+            if absent := [f for f in _FIELDS if f not in fields]:
                 fault(place, "missing field", ", ".join(absent))
                 continue
             fields["prompt"] = filled(fields["prompt"], subject.strip())

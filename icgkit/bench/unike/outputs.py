@@ -30,7 +30,7 @@ from icgkit.untrusted import json_value
 
 PROTOCOL_FOLDERS = {"reasoning_augmented": "results", "direct": "results_no_reasoning"}
 """Protocol to the folder of a run that holds its judgments."""
-Problem = tuple[str, str, str]
+_Problem = tuple[str, str, str]
 
 
 def read_run(
@@ -45,7 +45,7 @@ def read_run(
     report counts it as wrong, and leaves out a VQA with an error.
     """
     root = Path(folder)
-    problems: list[Problem] = []
+    problems: list[_Problem] = []
     edited = _cases(root, ["edit_case/*_edits-case_*.json", "*_edits-case_*.json"], problems)
     thought = _cases(root, ["reasoning/reasoning_*.json", "reasoning_*.json"], problems)
     judged = {
@@ -137,7 +137,7 @@ def _vqa(vqa: dict[str, Any]) -> Marks:
     }, told  # fmt: skip
 
 
-def _cases(root: Path, patterns: list[str], problems: list[Problem]) -> dict[str, Any]:
+def _cases(root: Path, patterns: list[str], problems: list[_Problem]) -> dict[str, Any]:
     """Return the records of the files of the first pattern that finds some, by edit."""
     files: list[Path] = next((sorted(f) for p in patterns if (f := list(root.glob(p)))), [])
     out: dict[str, Any] = {}

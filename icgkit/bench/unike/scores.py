@@ -36,7 +36,7 @@ COLUMNS: dict[str, Any] = (
 )
 COLUMNS |= texts("confidence", "verdict_status")
 """Columns of outcomes and their types."""
-CI = Bootstrap(2000)
+_CI = Bootstrap(2000)
 Rule = Literal["published", "stages", "any_stage"]
 RULES = {
     "published": "stage 1 of every edit, each edit once",
@@ -182,7 +182,7 @@ def by_rule(outcomes: pl.DataFrame, rule: Rule, *, by: Sequence[str] = ()) -> pl
 
 
 def scores(
-    outcomes: pl.DataFrame, *, by: str | Sequence[str] = KEY, rule: Rule = "published", ci: Bootstrap = CI
+    outcomes: pl.DataFrame, *, by: str | Sequence[str] = KEY, rule: Rule = "published", ci: Bootstrap = _CI
 ) -> pl.DataFrame:
     """Compute efficacy, reasoning and VQA accuracy in percent, with bootstrap intervals over edits.
 
@@ -230,7 +230,7 @@ def family_scores(outcomes: pl.DataFrame, *, by: Sequence[str] = KEY, **options:
 
 
 def cascade(
-    outcomes: pl.DataFrame, *, by: str | Sequence[str] = KEY, rule: Rule = "published", ci: Bootstrap = CI
+    outcomes: pl.DataFrame, *, by: str | Sequence[str] = KEY, rule: Rule = "published", ci: Bootstrap = _CI
 ) -> pl.DataFrame:
     """Compute how much of each step of the cascade is left at a later one (`rule` as in `scores`).
 
@@ -283,7 +283,9 @@ def cascade(
     return out.select(pl.exclude("status"), "status").sort(by, maintain_order=True, nulls_last=True)
 
 
-def stage_drops(outcomes: pl.DataFrame, *, by: str | Sequence[str] = KEY, ci: Bootstrap = CI) -> pl.DataFrame:
+def stage_drops(
+    outcomes: pl.DataFrame, *, by: str | Sequence[str] = KEY, ci: Bootstrap = _CI
+) -> pl.DataFrame:
     """Compute for attribute edits how far each stage falls below stage 1, on the edits that have both.
 
     The columns `by`, `measure`, `stage` (2 to 4), `estimate_1`, `estimate` (percent, stage 1 and this stage),

@@ -11,7 +11,7 @@ from icgkit.bench.unike.scores import PROTOCOLS, RULES, STEPS, cascade, family_s
 from icgkit.cases.dataset import load_published
 from icgkit.report.published import beside_rows, fitting
 
-FAMILIES = ("attribute", "relation", "overall")
+_FAMILIES = ("attribute", "relation", "overall")
 TOY = "toy memory, noise set by hand"
 """What a row of the small file is called, wherever it stands."""
 PRINTED = "UniKE Table 3"
@@ -66,12 +66,12 @@ def table_beside(outcomes: pl.DataFrame, *, where: str = TOY, **options: Any) ->
     ours = pl.concat(parts).drop_nulls("estimate").with_columns(where=pl.lit(where))
     key = [*_ROW, "where", "rule"]
     both = beside_rows(ours, theirs, [*key, "family", "measure", "estimate", "n", "k", "low", "high"])
-    cells = [f"{m}_{f}" for m in STEPS for f in FAMILIES]
+    cells = [f"{m}_{f}" for m in STEPS for f in _FAMILIES]
     wide = both.with_columns(cell=pl.format("{}_{}", "measure", "family"))
     wide = wide.pivot("cell", index=key, values=["estimate", "k", "low", "high"], maintain_order=True)
     wide = wide.rename(lambda c: c.removeprefix("estimate_"))
     sizes = both.pivot("family", index=key, values="n", aggregate_function="max", maintain_order=True)
-    sizes = sizes.rename({f: f"n_{f}" for f in FAMILIES if f in sizes.columns})
+    sizes = sizes.rename({f: f"n_{f}" for f in _FAMILIES if f in sizes.columns})
     out = wide.join(sizes, on=key, how="left", maintain_order="left")
     absent = [nothing.alias(c) for c in cells if c not in out.columns]
     out = out.with_columns(*absent, simulated=pl.col("where") == TOY)

@@ -29,7 +29,7 @@ from icgkit.taxonomy import CATEGORIES
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLUMNS = ("estimate", "low", "high")
+_COLUMNS = ("estimate", "low", "high")
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def _point_ranges(
         ):
             if not part:
                 continue
-            data = {c: [r[c] for r in part] for c in (at, "hue", *COLUMNS)}
+            data = {c: [r[c] for r in part] for c in (at, "hue", *_COLUMNS)}
             plot = so.Plot(data, **{along: at, across: "estimate"}, color="hue", marker="hue")
             scales = {
                 along: so.Nominal(order=order),
