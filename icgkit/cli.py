@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from icgkit.errors import IcgError, SchemaError
+from icgkit.files import in_project
 
 _BUDGET = "US dollars that everything in the cache may come to, earlier runs included."
 _PRICE = "MODEL=IN,OUT in US dollars a million tokens, where litellm knows none; repeatable."
@@ -45,9 +46,39 @@ app = typer.Typer(
 )
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        from icgkit.files import __version__
+
+        typer.echo(f"icgkit {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def main() -> None:
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version and end.")
+    ] = False,
+) -> None:
     """Keep the commands as sub-commands even while there is only one."""
+
+
+@app.command("init")
+def init_command(folder: Annotated[Path, typer.Argument(help="Folder to make.")]) -> None:
+    """Make a folder to work in: notebooks, a small drawn dataset, a study file."""
+    from icgkit.reproduce.project import init
+
+    with clear_errors():
+        typer.echo("\n".join(init(folder)))
+
+
+@app.command("list")
+def list_command() -> None:
+    """Name the datasets, caches, conditions, kinds of judging and keyless models that are here."""
+    from icgkit.reproduce.project import listing
+
+    with clear_errors():
+        typer.echo("\n".join(listing()))
 
 
 @app.command("reproduce")
@@ -78,6 +109,7 @@ def reproduce_command(
     from icgkit.reproduce.notebooks import parse_parameters
 
     with clear_errors():
+        in_project()
         options: dict[str, Any] = {"only": only or (), "jobs": jobs, "cell_seconds": cell_seconds}
         if check and dry_run:
             raise SchemaError("--check with --dry-run", allowed="one of them")

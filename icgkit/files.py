@@ -327,6 +327,24 @@ def project_root() -> Path:
     return here
 
 
+OUTSIDE = "make a folder to work in: icgkit init my-project && cd my-project"
+"""What to do where there is no project."""
+
+
+def in_project() -> Path:
+    """Return the project's root; outside a project, say what to do.
+
+    Raises
+    ------
+    IcgError
+        If neither the working directory nor a folder above it, nor ICGKIT_HOME, holds `notebooks/`.
+    """
+    root = project_root()
+    if not (root / "notebooks").is_dir():
+        raise IcgError(f"{root} is no project: it has no notebooks/", remedy=OUTSIDE)
+    return root
+
+
 def is_path(name: str | Path) -> bool:
     """Say whether a dataset or cache is given by its path: it has a separator, or begins with `.` or `~`."""
     text = os.fspath(name)
@@ -373,4 +391,6 @@ def named_folder(kind: str, name: str | Path) -> Path:
         raise UnknownName(
             f"no {what} in {folder}", allowed=f"the path of a folder, or one of {', '.join(sorted(known))}"
         )
+    if not base.is_dir():
+        raise UnknownName(f"no {what} {name}: {project_root()} is no project", remedy=OUTSIDE)
     raise UnknownName.among(f"{what} (folder in data/{kind})", str(name), known)
