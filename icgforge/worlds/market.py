@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
+from typing import Any
 
 from icgforge.worlds import Values, World
 from icgforge.worlds._lib import money
@@ -11,6 +13,7 @@ GOODS = {  # English, price a kilo in cents, from, in season, colour, drawn as
     "Naranjas": ("Oranges", 180, "Valencia", True, "#e8891d", "round"), "Tomates": ("Tomatoes", 240, "Almería", True, "#ef6a55", "round"), "Limones": ("Lemons", 210, "Murcia", True, "#e7c52b", "oval"), "Cerezas": ("Cherries", 560, "Valle del Jerte", False, "#ec5f78", "pair"),
     "Calabacines": ("Courgettes", 170, "Granada", True, "#86bd5e", "long"), "Berenjenas": ("Aubergines", 220, "Sevilla", False, "#b894d8", "long"), "Peras": ("Pears", 260, "Lleida", False, "#b5bd3f", "oval"), "Ciruelas": ("Plums", 320, "Badajoz", True, "#cc92d6", "round"), "Zanahorias": ("Carrots", 130, "Segovia", True, "#ea7a2b", "long"),
 }  # fmt: skip
+Change = Callable[[Values, Random], Any]
 euro = money("{} €", ",", ".")
 world = World(
     "market",
@@ -63,20 +66,19 @@ world.derive("three_what", "copy", lambda g2: g2.lower())
 world.holds("five goods", lambda g1, g2, g3, g4, g5: len({g1, g2, g3, g4, g5}) == 5)
 world.holds("one is cheapest", lambda p1, p2, p3, p4, p5: sorted((p1, p2, p3, p4, p5))[0] < sorted((p1, p2, p3, p4, p5))[1])  # fmt: skip
 world.cut("basket", basket_label="Cesta del lunes")
+
+
+def other_price(i: str) -> Change:
+    """Return a change of a price."""
+    return lambda v, rng: rng.choice([p for p in (90, 150, 190, 250, 350) if abs(p - v[f"p{i}"]) > 30])
+
+
+def other_goods(i: str) -> Change:
+    """Return a change of the goods to others of about the same price."""
+    return lambda v, rng: rng.choice([*(g for g in GOODS if g not in [v[f"g{k}"] for k in "12345"] and abs(GOODS[g][1] - v[f"p{i}"]) < 90), None])  # fmt: skip
+
+
 for i in "1234":
-    world.edit(
-        f"p{i}",
-        lambda v, rng, i=i: rng.choice([p for p in (90, 150, 190, 250, 350) if abs(p - v[f"p{i}"]) > 30]),
-    )
-    world.edit(
-        f"g{i}",
-        lambda v, rng, i=i: rng.choice(
-            [
-                g
-                for g in GOODS
-                if g not in [v[f"g{k}"] for k in "12345"] and abs(GOODS[g][1] - v[f"p{i}"]) < 90
-            ]
-            or [None]
-        ),
-    )
-world.edit("people", lambda v, rng: rng.choice([2, 3, 5, 6]))
+    world.edit(f"p{i}", other_price(i))
+    world.edit(f"g{i}", other_goods(i))
+world.edit("people", lambda v, rng: rng.choice([n for n in (2, 3, 5, 6) if n != v["people"]]))

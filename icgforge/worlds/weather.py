@@ -43,14 +43,11 @@ world.derive("tip", "custom", lambda sky: SKIES[sky][1], label="the advice")
 world.derive("en", "translation", lambda sky: SKIES[sky][2], label="the English word")
 world.derive("date_t", "copy", lambda date: date, label="the date", shown=day_month("pt", "{d} de {m}"))
 world.derive("wd", "weekday", lambda date: weekday("pt")(date), label="the weekday")
-for k in range(1, 4):
-    world.derive(
-        f"wd{k}",
-        "weekday",
-        lambda date, k=k: weekday("pt")(move(date, k)).split("-")[0],
-        of=("date",),
-        label="a coming weekday",
-    )
+world.derive("wd1", "weekday", lambda date: weekday("pt")(move(date, 1)).split("-")[0], label="the next day")
+world.derive(
+    "wd2", "weekday", lambda date: weekday("pt")(move(date, 2)).split("-")[0], label="the day after next"
+)
+world.derive("wd3", "weekday", lambda date: weekday("pt")(move(date, 3)).split("-")[0], label="the third day")
 world.derive("fahr", "unit", lambda now: round(now * 9 / 5 + 32), label="the temperature in Fahrenheit", shown=lambda f: f"{f} °F")  # fmt: skip
 world.derive("feel", "difference", lambda now, wind: now - round(wind / 8), label="the felt temperature", shown=degrees)  # fmt: skip
 world.derive("word", "classification", lambda feel: "gelado" if feel < 5 else "frio" if feel < 12 else "ameno" if feel < 20 else "quente", label="the word for the temperature")  # fmt: skip
@@ -71,6 +68,7 @@ world.holds(
 )
 world.holds("the curve has one top", lambda curve: sorted(curve)[-1] > sorted(curve)[-2])
 world.holds("the felt temperature is told in the range", lambda feel, high: -12 < feel <= high < 39)
+world.holds("the temperature lies in the range of the day", lambda low, now, high: low <= now <= high)
 world.cut("tip", advice_label="Ontem diziam")
 world.edit("sky", lambda v, rng: rng.choice([s for s in SKIES if s != v["sky"] and (s == "Neve") == (v["sky"] == "Neve")] or [None]))  # fmt: skip
 world.edit("now", lambda v, rng: v["now"] + rng.choice([-6, -4, 3, 5]))
