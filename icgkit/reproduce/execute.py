@@ -34,11 +34,7 @@ class Workers:
     """Runs notebooks with papermill in threads, each in a kernel of its own."""
 
     def __init__(
-        self,
-        out: Path,
-        jobs: int,
-        cell_seconds: int,
-        made_before: Mapping[str, Iterable[str]] | None = None,
+        self, out: Path, jobs: int, cell_seconds: int, made_before: Mapping[str, Iterable[str]] | None = None
     ) -> None:
         self.out = out
         self.made_before = made_before or {}
@@ -50,11 +46,7 @@ class Workers:
         self._owner: dict[str, str] = {}
 
     def run(
-        self,
-        notebooks: list[Notebook],
-        shared: Mapping[str, dict[str, Any]],
-        *,
-        datasets: Iterable[str] = (),
+        self, notebooks: list[Notebook], shared: Mapping[str, dict[str, Any]], *, datasets: Iterable[str] = ()
     ) -> Iterator[Run]:
         """Yield what became of each notebook as it ends; end every kernel whatever happens.
 

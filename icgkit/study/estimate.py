@@ -209,10 +209,7 @@ def survey_requests(
 
 
 def _count(
-    seen: Survey,
-    steps: Iterable[Step],
-    cache: Cache,
-    missing: Callable[[Addressed], None] = lambda _: None,
+    seen: Survey, steps: Iterable[Step], cache: Cache, missing: Callable[[Addressed], None] = lambda _: None
 ) -> None:
     """Count what a walk comes to; `missing` gets each call that is to be made, before it is counted."""
     submitted = pending(cache.folder)

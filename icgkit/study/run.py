@@ -70,7 +70,7 @@ class Done:
         s = self.summary
         counts = ", ".join(f"{n} {k}" for k, n in sorted(s.by_status.items()))
         lines = [
-            f"{s.cached} calls were recorded already, {s.called} were made in {s.seconds:.1f} s ({counts or 'none'})",
+            f"{s.cached} calls were recorded already, {s.called} were made in {s.seconds:.1f} s ({counts or 'none'})"
         ]
         for condition, n in self.left_out.items():
             lines.append(f"{condition}: {n} cases left out, they lack what it shows")

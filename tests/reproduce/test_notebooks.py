@@ -144,10 +144,7 @@ SAVE = "import icgkit as ig\nig.save('T1', out=out)"
     ],
 )
 def test_the_rules_find_their_faults(
-    make_notebook: Make,
-    cells: tuple[Any, ...],
-    options: dict[str, Any],
-    fault: str | None,
+    make_notebook: Make, cells: tuple[Any, ...], options: dict[str, Any], fault: str | None
 ) -> None:
     found = faults(read_notebook(make_notebook("a", *cells, **options)))
     assert found == [] if fault is None else fault in found

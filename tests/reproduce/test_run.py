@@ -228,8 +228,7 @@ def test_a_failure_stops_nobody_else_and_leaves_the_old_result(project: Path, ma
 
 
 @pytest.mark.parametrize(
-    ("code", "word"),
-    [("import time; time.sleep(60)", "Timeout"), ("import os; os._exit(3)", "Dead")],
+    ("code", "word"), [("import time; time.sleep(60)", "Timeout"), ("import os; os._exit(3)", "Dead")]
 )
 def test_time_limit_and_dead_kernel(project: Path, make_notebook: Make, code: str, word: str) -> None:
     make_notebook("a", "print('before')", code)
