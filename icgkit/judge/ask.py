@@ -68,22 +68,9 @@ class Judge:
 
 @dataclass
 class Question:
-    """One question to a judge, and what has become of it.
+    """One question to a judge about `ids`: `build` makes the call about some of them, `read` reads its reply.
 
-    Parameters
-    ----------
-    ids : tuple of str
-        What is asked about.
-    build : callable
-        Gets ids and the index of the repeat; returns the call.
-    read : callable
-        Gets the text of a reply and ids; returns a verdict for each.
-    blank : mapping
-        The fields of a verdict that there is none of.
-    due : bool
-        False if there is nothing to judge, such as a response that was not got (`no_response`).
-    sample : int
-        Repeat of the judging; each has two calls of its own.
+    `blank` are the fields of a verdict that there is none of; `due` is False where there is nothing to judge.
     """
 
     ids: tuple[str, ...]
@@ -126,17 +113,7 @@ class Question:
 def ask(
     questions: Iterable[Question], *, cache: Cache, limits: Limits | None = None, progress: bool = True
 ) -> None:
-    """Ask every question that has yet to be asked; its verdicts are in it afterwards.
-
-    A run that stops (budget, Ctrl-C) leaves what was not come to with the status `not_asked`.
-
-    Raises
-    ------
-    CacheMiss
-        In replay mode, for a call that is not recorded.
-    CallError
-        Before the first call: unknown model, missing key, a budget without a price.
-    """
+    """Ask every question that has yet to be asked; one that a stopped run does not come to stays `not_asked`."""
     due = [question for question in questions if question.open]
     if due:
         call_many([question.request() for question in due], cache=cache, limits=limits, progress=progress)
@@ -149,11 +126,9 @@ def with_params(judge: str | Model, params: Mapping[str, Any] | None) -> Model:
 
 
 def fence(text: str) -> dict[str, str]:
-    """Return a response as the template's inputs `response` and `mark`.
+    """Return a response, without its thoughts, as the template's inputs `response` and `mark`.
 
-    The judge is not shown the thoughts. The mark is a hash of the response itself, so that the
-    response cannot contain it and pretend to end early. One that is too long is cut, and the judge is
-    told so behind the same mark.
+    The mark is a hash of the response, which so cannot contain it and pretend to end early.
     """
     spoken = spoken_part(text)
     mark = hashlib.sha256(spoken.encode("utf-8", "replace")).hexdigest()[:32]

@@ -29,22 +29,7 @@ COLUMNS = ("dataset", "case_id", "node_id", "annotator", "condition", *MARKS, *_
 def write_human_template(
     dataset: Dataset, path: str | Path, *, annotator: str, condition: str = "direct"
 ) -> int:
-    """Write a CSV with one row a node and empty marks; return the number of rows.
-
-    The annotator fills `region`, `update` and `reason` with true or false (yes and no will do)
-    and leaves empty what was not judged. The last columns show what is to be looked for.
-
-    Examples
-    --------
-    >>> import tempfile, icgkit as ig
-    >>> from icgkit.judge.human import write_human_template, read_human
-    >>> data = ig.load_dataset("icg-teb").subset(["teb-001"])
-    >>> file = tempfile.mkdtemp() + "/ada.csv"
-    >>> write_human_template(data, file, annotator="ada")
-    2
-    >>> read_human(file, data)["found"].null_count()
-    2
-    """
+    """Write a CSV with one row a node and empty marks; return the number of rows."""
     rows = []
     for case in dataset:
         for node in case.constraint_nodes:
@@ -67,13 +52,7 @@ def write_human_template(
 
 
 def spreadsheet_safe(text: str) -> str:
-    """Keep a spreadsheet from taking a text for a formula; `spreadsheet_text` takes it back.
-
-    Examples
-    --------
-    >>> spreadsheet_safe("=1+1"), spreadsheet_safe("1+1")
-    ("'=1+1", '1+1')
-    """
+    """Keep a spreadsheet from taking a text for a formula; `spreadsheet_text` takes it back."""
     return f"'{text}" if text[:1] in _FORMULA else text
 
 
@@ -84,18 +63,7 @@ def spreadsheet_text(text: str) -> str:
 
 
 def read_human(path: str | Path, dataset: Dataset) -> pl.DataFrame:
-    """Read and check a filled-in CSV (schema `human`).
-
-    `found` is true where all three marks are, false where all are given and one is not, and null
-    where a mark is empty. Commas, semicolons or tabs between the fields, with or without a
-    byte-order mark.
-
-    Raises
-    ------
-    SchemaError
-        Listing every row with an unknown node, a mark that is neither true nor false, no
-        annotator, or a key that stands twice.
-    """
+    """Read and check a filled-in CSV (schema `human`)."""
     path = Path(path)
     try:
         text = read_file(path).decode("utf-8-sig")
@@ -157,25 +125,7 @@ N_GOLD = 200
 
 
 def write_form(run: Results, kind: str, path: str | Path, *, seed: int = 42) -> int:
-    """Write a CSV to be filled in; return the number of rows.
-
-    Parameters
-    ----------
-    run : Results
-        Cache and dataset that the rows are about.
-    kind : {"human", "audit", "labels", "failures", "gold"}
-        What is asked: whether an answerer found each node, whether each node holds, the subtype of
-        each node, why a node was missed under `oracle`, whether the judge's verdict is right.
-    path : str or path
-        The file. The columns to fill in are empty; further columns show what is asked about.
-    seed : int
-        Of the draw of `N_GOLD` verdicts for "gold".
-
-    Raises
-    ------
-    UnknownName
-        For another kind.
-    """
+    """Write a CSV to be filled in; return the number of rows."""
     import polars as pl
 
     if kind not in FORMS:
@@ -211,18 +161,7 @@ def write_form(run: Results, kind: str, path: str | Path, *, seed: int = 42) -> 
 
 
 def read_form(path: str | Path, kind: str) -> pl.DataFrame:
-    """Read a filled-in form; rows in which nothing was answered are left out.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema `kind`.
-
-    Raises
-    ------
-    UnknownName, SchemaError
-        For another kind, a missing column, and every value that is not allowed, with its row.
-    """
+    """Read a filled-in form; rows in which nothing was answered are left out."""
     if kind not in FORMS:
         raise UnknownName.among("form", kind, FORMS)
     path = Path(path)

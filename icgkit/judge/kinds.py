@@ -35,27 +35,11 @@ _FIELDS = ("about", "nodes", "fields", "frame", "families", "without", "unless_n
 class Kind:
     """One kind of judging, as the front matter of its template says.
 
-    Parameters
-    ----------
-    id, label : str
-        Name of the template's file, and what it is called.
-    about : {"nodes", "proposals", "reasons", "labels"}
-        A verdict for each true node, or for each constraint that a response proposes; `reasons` is the
-        leakage probe, `labels` what responses themselves say of nodes.
-    nodes : {"all", "visible"}
-        Which nodes: all, or those of `marked_constraints`.
-    fields : tuple of str
-        What is answered, each true or false.
-    frame : str
-        Name of the Parquet file that the verdicts fill; that of the kind if not given.
-    families, without : tuple of str
-        Families of conditions whose responses are marked, and conditions of these that are not.
-    unless_named : tuple of str
-        Where this is given, only these conditions are marked unless others are asked for by name.
-    then : tuple of str
-        Further templates that the kind uses.
-    why : str
-        Key of the one line of reasons that the template asks a verdict for, kept in a column `why`; "" if none.
+    It asks `fields` (each true or false) `about` each of the true nodes (`nodes`: all, or those of
+    `marked_constraints`), or each proposal of a response; `reasons` is the leakage probe, `labels` what responses
+    say of nodes. Verdicts fill `frame`.parquet, with the line that the reply names `why`, if any. It marks
+    conditions of `families` but `without` these, and, if given, only those `unless_named` or asked for by name.
+    `then` are further templates that it uses.
     """
 
     id: str
@@ -93,23 +77,7 @@ _LABELS = Kind(
 
 
 def kinds(templates: str | Path | None = None) -> dict[str, Kind]:
-    """Return every kind of judging by id, in the order of the templates.
-
-    Parameters
-    ----------
-    templates : path, optional
-        Folder with own templates in `judges/`.
-
-    Raises
-    ------
-    SchemaError
-        For a block `judging` with a field or value that is not known.
-
-    Examples
-    --------
-    >>> list(kinds())
-    ['recall', 'precision', 'plan', 'leakage', 'adversarial']
-    """
+    """Return every kind of judging by id, in the order of the templates."""
     if templates is None:
         return dict(_shipped())
     return _kinds(judge_prompts(templates))
@@ -170,13 +138,7 @@ def _kind(prompt: Condition, meta: Mapping[str, Any]) -> Kind:
 
 
 def find_kind(name: str, templates: str | Path | None = None) -> Kind:
-    """Look up one kind of judging.
-
-    Raises
-    ------
-    UnknownName
-        If there is none of that name.
-    """
+    """Look up one kind of judging."""
     known = kinds(templates)
     if name not in known:
         raise UnknownName.among("kind of judging", name, known)
@@ -184,25 +146,7 @@ def find_kind(name: str, templates: str | Path | None = None) -> Kind:
 
 
 def marks(kind: Kind | str, condition: str, family: str = "", *, asked: Container[str] = ()) -> bool:
-    """Say whether responses under a condition are marked by a kind of judging: the one rule of every command.
-
-    Parameters
-    ----------
-    kind : Kind or str
-        The kind, or the name of a shipped one.
-    condition : str
-        Id of the condition.
-    family : str, optional
-        Its family; looked up among the shipped conditions where not given. An unknown condition counts
-        as discovery.
-    asked : container of str
-        Conditions that the user named.
-
-    Examples
-    --------
-    >>> marks("precision", "direct"), marks("precision", "direct", asked=["direct"]), marks("plan", "plan_oracle")
-    (False, True, True)
-    """
+    """Say whether responses under a condition are marked by a kind of judging: the one rule of every command."""
     rule = find_kind(kind) if isinstance(kind, str) else kind
     known = conditions()
     family = family or (known[condition].family if condition in known else "core")
@@ -212,16 +156,7 @@ def marks(kind: Kind | str, condition: str, family: str = "", *, asked: Containe
 
 
 def judge_name(judge: Judge, kind: str) -> str:
-    """Return the name under which a judge's verdicts stand.
-
-    It is the label, or the model's name, with the first eight digits of the template's hash where
-    the words are not the shipped ones: a judge asked otherwise is another judge.
-
-    Examples
-    --------
-    >>> judge_name(Judge("gpt-4o"), "recall"), judge_name(Judge("gpt-4o", sample=1), "recall")
-    ('gpt-4o', 'gpt-4o#1')
-    """
+    """Return the name under which a judge's verdicts stand: a judge that is told other words is another judge."""
     name = judge.asked.shown
     if judge.templates is not None and not judge.asked.label:
         own, shipped = judge_prompts(judge.templates), judge_prompts()
@@ -237,24 +172,7 @@ def judge_name(judge: Judge, kind: str) -> str:
 def planning_set(
     dataset: Dataset, *, cases: int = CASES, constraints: int = CONSTRAINTS, seed: int = subset.SEED
 ) -> pl.DataFrame:
-    """Draw the constraints that a plan has to satisfy: a visible step each, at most two a case.
-
-    Cases are drawn evenly over the categories. A constraint needs a visible, checkable step if a
-    box is drawn for it; strong ones go first. Every case keeps one, and second ones are taken in
-    a seeded order until the number is reached.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns `case_id`, `node_id`.
-
-    Examples
-    --------
-    >>> import icgkit as ig
-    >>> picked = planning_set(ig.load_dataset("icg-teb"), cases=12, constraints=20)
-    >>> picked["case_id"].n_unique(), picked.height <= 20
-    (12, True)
-    """
+    """Draw the constraints that a plan has to satisfy: a visible step each, one or two a case (case_id, node_id)."""
     drawn = subset.stratified(subset.strata(dataset.nodes()), min(cases, len(dataset)), seed=seed)
     part = dataset.subset(drawn)
     first: list[tuple[str, str]] = []
@@ -269,28 +187,9 @@ def planning_set(
 
 
 def marked_constraints(dataset: Dataset) -> pl.DataFrame:
-    """Return the constraints that plans are marked on, for every case of a dataset.
+    """Return the constraints that plans are marked on, for every case of a whole dataset (case_id, node_id).
 
-    Those of `planning_set` in its cases; in the others by the same rule, at most two a case. What is
-    marked of a case so depends neither on the subset that was asked about nor on the command that
-    judges, `icgkit run` or `icgkit judge`.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The whole dataset, not the part of it that a study asks about.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns `case_id`, `node_id`, in the order of the dataset.
-
-    Examples
-    --------
-    >>> import icgkit as ig
-    >>> teb = ig.load_dataset("icg-teb")
-    >>> marked_constraints(teb)["case_id"].n_unique() == len(teb)
-    True
+    What is marked of a case so depends neither on the subset that was asked about nor on the command.
     """
     chosen = set(planning_set(dataset).iter_rows())
     drawn = {case_id for case_id, _ in chosen}

@@ -142,15 +142,7 @@ def judge_responses(
     limits: Limits | None = None,
     progress: bool = True,
 ) -> pl.DataFrame:
-    """Do what `judge_recall` does for any kind of judging that has a template, one's own included.
-
-    Raises
-    ------
-    UnknownName
-        Also if there is no such kind.
-    SchemaError
-        If it is one that does not mark responses.
-    """
+    """Do what `judge_recall` does for any kind of judging that has a template, one's own included."""
     who = Judge.of(judge)
     rule = find_kind(kind, who.templates)
     if not rule.of_responses:
@@ -190,15 +182,7 @@ def nodes_of(kind: Kind, dataset: Dataset) -> Nodes | None:
 def question_of(
     kind: Kind, judge: Judge, row: Mapping[str, Any], case: Case, nodes: Nodes | None = None
 ) -> Question | None:
-    """Return what a judge is asked about one response, None if it has no part that could be judged.
-
-    Parameters
-    ----------
-    row : mapping
-        A row of schema `responses`.
-    nodes : mapping, optional
-        The nodes that count, by case; all of them if not given.
-    """
+    """Return what a judge is asked about one response, None if it has no part that could be judged."""
     shown = [n for n in case.constraint_nodes if nodes is None or n.id in nodes.get(case.id, ())]
     text, ok = row["text"] or "", row["status"] == "ok"
     ids: tuple[str, ...]
@@ -279,11 +263,7 @@ class Extracted(NamedTuple):
 
 
 def extract_proposals(responses: pl.DataFrame) -> Extracted:
-    """Read the constraints that responses propose, from JSON, Markdown tables or free text.
-
-    A response that cannot be read is a row of `replies` with its status, not a response without
-    proposals.
-    """
+    """Read the constraints that responses propose, from JSON, Markdown tables or free text."""
     import polars as pl
 
     items, replies = [], []

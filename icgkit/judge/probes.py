@@ -138,13 +138,7 @@ def _question(
 
 
 def read_guess(reply: str | None) -> Verdict:
-    """Read a guess: `subtype` (one of the 19), `region` and how reading went.
-
-    Examples
-    --------
-    >>> read_guess('{"subtype": "weather", "region": "the lid"}')
-    {'subtype': None, 'region': 'the lid', 'status': 'incomplete'}
-    """
+    """Read a guess: `subtype` (one of the 19), `region` and how reading went."""
     read = read_json(reply, "object", ("subtype", "region"))
     value = read.value if isinstance(read.value, dict) else {}
     subtype, region = (value.get(k) for k in ("subtype", "region"))
@@ -154,13 +148,7 @@ def read_guess(reply: str | None) -> Verdict:
 
 
 def read_agreement(reply: str | None) -> Verdict:
-    """Read how a guessed region agrees with the true one: match, partial or none.
-
-    Examples
-    --------
-    >>> read_agreement('{"agreement": "Partial"}')["region"]
-    'partial'
-    """
+    """Read how a guessed region agrees with the true one: match, partial or none."""
     read = read_json(reply, "object", ("agreement",))
     value = read.value.get("agreement") if isinstance(read.value, dict) else None
     word = value.strip().lower() if isinstance(value, str) else ""
@@ -175,22 +163,7 @@ def _status(reading: str, usable: object, *raw: Any) -> str:
 
 
 def read_adversarial(cache: Cache, *, dataset: str | None = None) -> pl.DataFrame:
-    """Read the labels of all responses under the adversarial condition; no judge model is needed.
-
-    Parameters
-    ----------
-    cache : Cache
-        With responses under `adversarial`; which node is false is recorded with each call.
-    dataset : str, optional
-        Only this dataset.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema `adversarial`, one row a node shown. `valid` is null, with a status, where no label
-        can be read or the response itself is missing. `node_id` is the id in the dataset; the
-        false node is called `false`.
-    """
+    """Read the labels of all responses under the adversarial condition; no judge model is needed."""
     rows = []
     for record in cache.records():
         if record.kind != "elicit" or record.condition != "adversarial" or not record.extra:

@@ -29,19 +29,7 @@ Answered = tuple[Mapping[str, Any], Judge, Question]
 
 @dataclass
 class Panel:
-    """Judges with the kinds that each marks, at work on the responses of one dataset.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The whole dataset, whatever part of it was asked about.
-    judges : sequence of (Judge, kinds)
-        Who marks what.
-    families : mapping, optional
-        Family by condition, for conditions of one's own.
-    named : container of str
-        Conditions that the user named: precision marks them, too.
-    """
+    """Judges with the kinds that each marks, at work on the responses of one dataset."""
 
     dataset: Dataset
     judges: Sequence[tuple[Judge, Sequence[str]]]
@@ -51,13 +39,7 @@ class Panel:
     _nodes: dict[str, Nodes | None] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Every kind is known, and no two judges of one kind are called the same.
-
-        Raises
-        ------
-        UnknownName, SchemaError
-            If not.
-        """
+        """Every kind is known, and no two judges of one kind are called the same."""
         for name in self.kinds():
             names = [judge_name(judge, name) for judge, own in self.judges if name in own]
             different_names(f"judges of {name}", names)

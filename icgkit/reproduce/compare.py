@@ -41,17 +41,9 @@ class Difference(NamedTuple):
 def compare_folders(
     committed: Path, now: Path, *, ids: Iterable[str] | None = None, tolerance: float = TOLERANCE
 ) -> list[Difference]:
-    """Name every value of every CSV and sidecar that differs.
+    """Name every value of every CSV and sidecar (of these `ids`) that differs.
 
-    Parameters
-    ----------
-    committed, now : Path
-        Folders of `<id>.csv` and `<id>.json`.
-    ids : iterable of str, optional
-        Results to compare; all of both folders where None.
-    tolerance : float
-        Numbers a and b are the same if |a - b| <= tolerance * max(|a|, |b|), or both lie within
-        1e-12 of 0.
+    Numbers are the same if |a - b| <= tolerance * max(|a|, |b|), or both lie within 1e-12 of 0.
     """
     if ids is None:
         ids = {p.stem for folder in (committed, now) for p in folder.glob("*.json")}

@@ -48,10 +48,7 @@ class Workers:
     def run(
         self, notebooks: list[Notebook], shared: Mapping[str, dict[str, Any]], *, datasets: Iterable[str] = ()
     ) -> Iterator[Run]:
-        """Yield what became of each notebook as it ends; end every kernel whatever happens.
-
-        `datasets` are folders to read before the first one.
-        """
+        """Yield what became of each notebook as it ends; end every kernel whatever happens."""
         from tqdm import tqdm
 
         from icgkit.reproduce.kernel import end_kernels, warm_server
@@ -178,11 +175,7 @@ def _close_loop() -> None:
 
 
 def _import_papermill() -> None:
-    """Import papermill without the grammar of internationalised addresses.
-
-    jsonschema compiles that grammar for a format check that notebooks have no use for, which takes
-    longer than running one; it does without where the module is not there.
-    """
+    """Import papermill without a grammar of addresses, whose compilation takes longer than to run a notebook."""
     absent = "rfc3987_syntax" not in sys.modules
     if absent:
         sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]

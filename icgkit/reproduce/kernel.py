@@ -54,10 +54,7 @@ NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 
 
 def can_fork() -> bool:
-    """Return whether warm kernels are possible here; ICGKIT_FORK=0 says no.
-
-    macOS has fork, but its system libraries do not survive one.
-    """
+    """Return whether warm kernels are possible: not on macOS, whose libraries do not survive a fork."""
     return sys.platform.startswith("linux") and os.environ.get("ICGKIT_FORK", "1") != "0"
 
 
@@ -102,13 +99,7 @@ class KernelServer:
         self._stream = ours.makefile("rw", encoding="utf-8", newline="\n")
 
     def ask(self, **request: Any) -> dict[str, Any]:
-        """Send one request and return the answer; the first one waits for the imports.
-
-        Raises
-        ------
-        CallError
-            If the server has died.
-        """
+        """Send one request and return the answer; the first one waits for the imports."""
         with self._lock:
             try:
                 self._stream.write(json.dumps(request) + "\n")
@@ -204,11 +195,7 @@ def end_kernels() -> None:
 
 @contextlib.contextmanager
 def warm_server(*also: str, **env: str) -> Iterator[KernelServer | None]:
-    """Keep a server for the kernels started inside the block; None where fork is not possible.
-
-    `also` names modules of `kernel_server.ON_REQUEST` to import and folders of datasets to read ahead;
-    `env` is added to the environment of its kernels. Nested blocks share one server.
-    """
+    """Keep a server for the kernels started inside the block; None where fork is not possible."""
     global _server
     _ended.clear()
     if not can_fork() or _server is not None:
@@ -254,10 +241,7 @@ class ForkProvisioner(LocalProvisioner):
 
 
 class _PromptClient(AsyncKernelClient):
-    """A client that does not linger once its kernel has answered.
-
-    jupyter_client waits 0.2 s for further messages of the start, longer than a fork takes to start.
-    """
+    """A client that does not linger once its kernel has answered."""
 
     async def wait_for_ready(self, timeout: float | None = None) -> None:
         channel = self.iopub_channel

@@ -63,11 +63,7 @@ QUIET_THREADS = {"polars-ooc-clea"}
 
 
 def _warm(datasets: Sequence[str]) -> None:
-    """Do what every notebook would: read datasets, templates and fonts, draw a small figure.
-
-    Each thing is remembered where it belongs, in a cache that forks inherit; a wrong dataset is left
-    to the notebook that reads it. Frames are not touched: polars would start threads.
-    """
+    """Do what every notebook would, but touch no frame: polars would start threads."""
     from icgkit.errors import IcgError
 
     with contextlib.suppress(ImportError):
@@ -98,11 +94,7 @@ def _warm(datasets: Sequence[str]) -> None:
 
 
 def serve(fd: int) -> NoReturn:
-    """Import, then fork on request until the other end of the socket is closed.
-
-    Requests and answers are lines of JSON: `{"op": "fork", "file": ..., "env": ..., "cwd": ...}`
-    gives `{"pid": ...}`; `{"op": "poll", "pid": ...}` gives `{"code": null or int}`.
-    """
+    """Import, then fork on request until the other end of the socket is closed."""
     sys.path[:] = [p for p in sys.path if p]
     for name in (*PRELOADED, *(n for n in ON_REQUEST if n in sys.argv)):
         with contextlib.suppress(ImportError):

@@ -64,14 +64,7 @@ def cell_tags(cell: Mapping[str, Any]) -> list[str]:
 
 
 def read_notebook(path: str | Path) -> Notebook:
-    """Read a notebook and the literals that its parameters cell sets.
-
-    Raises
-    ------
-    SchemaError
-        If the file is no notebook, no cell is tagged `parameters`, or that cell holds anything but
-        `name = literal`: papermill would override a derived value too late or not at all.
-    """
+    """Read a notebook and the literals that its parameters cell sets."""
     path = Path(path)
     found = json_value(read_file(path), path.name)
     cells = found.get("cells") if isinstance(found, dict) else None
@@ -97,13 +90,7 @@ def _is_cell(cell: object) -> bool:
 
 
 def literals(source: str, place: str = "parameters cell") -> dict[str, Any]:
-    r"""Return the names and values of a cell of `name = literal` lines.
-
-    Examples
-    --------
-    >>> literals('cache = "offline"  # a folder in data/cache\nseed = -1')
-    {'cache': 'offline', 'seed': -1}
-    """
+    r"""Return the names and values of a cell of `name = literal` lines."""
     values: dict[str, Any] = {}
     try:
         statements = ast.parse(source).body
@@ -129,16 +116,7 @@ def literals(source: str, place: str = "parameters cell") -> dict[str, Any]:
 
 
 def find_notebooks(folder: str | Path | None = None, only: Iterable[str] = ()) -> list[Notebook]:
-    """Read the notebooks of a folder, by default `notebooks/` of the project, in order of name.
-
-    Names that start with an underscore are left out. `only` keeps those whose name is given, else
-    those that save a result of that id (`ST12`), else those of whose name a given word is a part (`03_`).
-
-    Raises
-    ------
-    UnknownName
-        If a word of `only` fits no notebook.
-    """
+    """Read the notebooks of a folder, by default `notebooks/` of the project, in order of name."""
     folder = Path(folder) if folder else project_root() / "notebooks"
     paths = sorted(p for p in folder.glob("*.ipynb") if not p.name.startswith(("_", ".")))
     wanted = [Path(word).stem if word.endswith(".ipynb") else word for word in only]
@@ -157,20 +135,7 @@ def find_notebooks(folder: str | Path | None = None, only: Iterable[str] = ()) -
 
 
 def parse_parameters(pairs: Iterable[str]) -> dict[str, Any]:
-    """Turn `name=value` words into parameters; a value that is no Python literal is a string.
-
-    Raises
-    ------
-    SchemaError
-        For a word without `=`.
-    CallError
-        For something that looks like a key: papermill writes parameters into the notebook.
-
-    Examples
-    --------
-    >>> parse_parameters(["cache=offline", "seed=7", "models=['a', 'b']"])
-    {'cache': 'offline', 'seed': 7, 'models': ['a', 'b']}
-    """
+    """Turn `name=value` words into parameters; a value that is no Python literal is a string, a secret an error."""
     values: dict[str, Any] = {}
     for pair in pairs:
         name, sign, text = pair.partition("=")
@@ -189,18 +154,7 @@ def parse_parameters(pairs: Iterable[str]) -> dict[str, Any]:
 
 
 def share_parameters(notebooks: Iterable[Notebook], given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return for each notebook those of the given parameters that it has.
-
-    `cache` and `dataset` may be given as anywhere else, from the working directory; kernels work in
-    another one, so a folder outside `data/` is handed on by its whole path.
-
-    Raises
-    ------
-    UnknownName
-        If a parameter belongs to none of them.
-    SchemaError
-        If a value has another type than the notebook's default (an int may stand for a float).
-    """
+    """Return for each notebook those of the given parameters that it has."""
     notebooks = list(notebooks)
     given = {name: _placed(name, value) for name, value in given.items()}
     known = {name for notebook in notebooks for name in notebook.parameters}
@@ -249,13 +203,7 @@ def shared_imports(notebooks: Iterable[Notebook]) -> list[str]:
 
 
 class Fingerprint:
-    """Hashes of what results rest on; each file is read once however many notebooks use it.
-
-    Attributes
-    ----------
-    package : str
-        Hash of the whole package; while it stands, no function of it has changed.
-    """
+    """Hashes of what results rest on; each file is read once however many notebooks use it."""
 
     def __init__(self, root: str | Path | None = None) -> None:
         self.root = Path(root) if root else project_root()

@@ -181,11 +181,7 @@ def reproduce(
 
 
 def results_folder(notebooks: Iterable[Notebook], given: Mapping[str, Any]) -> Path:
-    """Return where results go that nobody gave a place: what is shipped is never overwritten by others.
-
-    `figures/` of the project for the notebooks' own parameters, else a folder below it, named by the
-    cache (or what else differs); a set of the project has its own.
-    """
+    """Return where results go that nobody gave a place: what is shipped is never overwritten by others."""
     figures = project_root() / "figures"
     for name, (parameters, _) in SETS.items():
         if parameters and dict(given) == parameters:
@@ -213,11 +209,7 @@ def _rests_on(notebook: Notebook, given: Mapping[str, Any]) -> bool:
 
 
 def reproduce_sets(*, out: str | Path | None = None, **options: Any) -> list[Report]:
-    """Make every gallery of the project: the shipped outputs, the simulated cache, the real cases.
-
-    A set that needs a cache which is not there is left out; notebooks without a set's parameters
-    belong to the first one only. Arguments are those of `reproduce`.
-    """
+    """Make every gallery of the project: the shipped outputs, the simulated cache, the real cases."""
     from icgkit.report.gallery import write_gallery
 
     base = Path(out).resolve() if out else project_root() / "figures"
@@ -268,24 +260,7 @@ def check(
     tolerance: float = TOLERANCE,
     **options: Any,
 ) -> tuple[Report, list[Difference]]:
-    """Regenerate everything elsewhere and compare it with what is committed.
-
-    Parameters
-    ----------
-    only : iterable of str
-        As for `reproduce`; results of other notebooks are not looked at.
-    committed : str or Path, optional
-        Folder to compare with; where `reproduce` would write if None.
-    tolerance : float
-        Relative difference up to which two numbers are the same.
-    **options
-        Further arguments of `reproduce`.
-
-    Returns
-    -------
-    tuple of Report and list of Difference
-        A failed notebook is in the report; its results count as absent.
-    """
+    """Regenerate everything elsewhere and compare it with what is committed; a failed notebook's results are absent."""
     only = tuple(only)
     given = options.get("parameters") or {}
     if not committed:
@@ -323,11 +298,7 @@ def check_text(
 
 
 class State:
-    """What was run when, in `.reproduce/state.json` of the results' folder.
-
-    The file may come from elsewhere: rows that are not of the right form are left out, and no name in
-    it leads out of the folder.
-    """
+    """What was run when, in `.reproduce/state.json`; the file may come from elsewhere, so that rows are checked."""
 
     def __init__(self, out: Path) -> None:
         self.out = out

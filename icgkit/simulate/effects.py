@@ -32,14 +32,7 @@ Effects = Mapping[str, Any]
 
 
 def load_effects(path: str | Path | None = None) -> dict[str, Any]:
-    """Read an effect model (JSON); by default the one fitted to the published figures.
-
-    Examples
-    --------
-    >>> effects = load_effects()
-    >>> effects["simulated"], len(effects["models"]) >= 4
-    (True, True)
-    """
+    """Read an effect model (JSON); by default the one fitted to the published figures."""
     path = Path(path) if path else project_root() / "data" / "cache" / "simulated" / "effects.json"
     if not path.is_file():
         raise SchemaError(f"{path.name}: no such effect model", remedy="run scripts/fit_effects.py")
@@ -321,13 +314,7 @@ def effect_model(
 
 
 def intercept_for(mean: float, sd: float) -> float:
-    """Find a with E[1 / (1 + exp(-(a + sd Z)))] = mean, Z standard normal.
-
-    Examples
-    --------
-    >>> round(intercept_for(0.5, 1.3), 9) + 0.0
-    0.0
-    """
+    """Find a with E[1 / (1 + exp(-(a + sd Z)))] = mean, Z standard normal."""
     points, weights = np.polynomial.hermite_e.hermegauss(41)
     weights = weights / weights.sum()
     low, high = -40.0, 40.0

@@ -116,11 +116,7 @@ def layout_of(dataset: str, *, seed: int = 42) -> pl.DataFrame:
 
 
 def make(folder: str | Path, *, dataset: str | None = None, cases: int = 461, seed: int = 42) -> str:
-    """Draw a study with the fitted effect model and write it as a cache folder; return what was written.
-
-    With a dataset its nodes are used, so that case and node ids lead back to its cases; otherwise the
-    layout of `icgkit.simulate.effects.design`.
-    """
+    """Draw a study with the fitted effect model and write it as a cache folder; return what was written."""
     effects = load_effects()
     frames = study(effects, cases=cases if dataset is None else layout_of(dataset, seed=seed), seed=seed)
     write(folder, frames, dataset=dataset or "icg-synth", judge=effects["primary_judge"], seed=seed)

@@ -90,20 +90,7 @@ class Batches:
 def run_batch(study: Study, *, cache: Cache | None = None, budget: float | None = None) -> Batches:
     """Collect what has come back, submit what is missing, and say how things stand.
 
-    Conditions of several steps, and judges, go on with what the steps before have brought: run
-    again until nothing is pending. What a submission can cost at most is held in the cache's ledger
-    until it is collected.
-
-    Parameters
-    ----------
-    budget : float, optional
-        US dollars that everything in the cache may come to, instead of the study's own.
-
-    Raises
-    ------
-    CallError
-        If a model's provider has no batches in the OpenAI form, a submission was cut off, or a
-        budget is given and a model has no known price.
+    Chains and judges go on with what the steps before have brought: run again until nothing is pending.
     """
     from icgkit.study.identity import describe, note_run
     from icgkit.study.run import judging_plan
@@ -139,13 +126,7 @@ def _ways(study: Study, plan: Plan) -> Ways:
 
 
 def submit(todo: list[Addressed], cache: Cache, limits: Limits) -> set[str]:
-    """Submit calls, one batch for each model and set of parameters, as far as the budget goes.
-
-    Returns
-    -------
-    set of str
-        Keys of the calls that were submitted.
-    """
+    """Submit calls, one batch for each model and set of parameters, as far as the budget goes."""
     check_prices((a.request.model for a in todo), limits.prices, budget=limits.budget)
     groups: dict[tuple[str, str, str | None], list[Addressed]] = {}
     for asked in todo:
@@ -250,16 +231,9 @@ def _append(path: Path, text: str) -> None:
 
 
 def collect(cache: Cache, ways: Ways, limits: Limits) -> Batches:
-    """Record what finished batches have brought; a call that has none is recorded with the reason.
+    """Record what finished batches have brought; a call that has no answer is recorded with the reason.
 
     Where to ask, and with which key, is the study's to say: a cache folder may be somebody else's.
-
-    Parameters
-    ----------
-    ways : mapping
-        Request by model and address, as the study has them.
-    limits : Limits
-        For the prices.
     """
     told = Batches()
     for path in submissions(cache.folder):

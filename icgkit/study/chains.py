@@ -106,14 +106,7 @@ def read_false_node(text: str | None) -> dict[str, str] | None:
 
 
 def mix(case: Case, node: dict[str, str], seed: int = 42) -> dict[str, Any]:
-    """Mix a false node into a case's graph at a seeded place and number all nodes anew.
-
-    Returns
-    -------
-    dict
-        `json`, the graph as shown; `false_node`, the id of the false node in it; `ids`, the
-        shown id of each true node.
-    """
+    """Mix a false node into a case's graph at a seeded place and number all nodes anew."""
     graph = json.loads(case.oracle_json())
     true_ids = [n["id"] for n in graph["constraint_nodes"]]
     place = random.Random(f"{seed}:{case.dataset}:{case.id}").randint(0, len(true_ids))

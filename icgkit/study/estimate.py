@@ -90,11 +90,7 @@ class Survey:
         return sum(row.cached for row in self.rows.values())
 
     def frame(self) -> pl.DataFrame:
-        """Return the estimate, one row a model.
-
-        Columns: model, cached, calls, input_tokens, output_tokens (expected), cost (expected,
-        US dollars, null where litellm knows no price), cost_at_most (every reply at its limit).
-        """
+        """Return the estimate, one row a model."""
         import polars as pl
 
         rows = []
@@ -164,16 +160,7 @@ def survey(
     judges: Callable[[Addressed], list[tuple[str, int, int]]] | None = None,
     prices: Mapping[str, Price] | None = None,
 ) -> Survey:
-    """Go through a plan without making a call.
-
-    Parameters
-    ----------
-    judges : callable, optional
-        Gets a response that is still missing and returns the judge calls that it will lead to:
-        model, input tokens, limit of output tokens.
-    prices : mapping, optional
-        Prices by model, as a study gives them.
-    """
+    """Go through a plan without making a call."""
     cases = {case.id: case for case in plan.dataset}
     seen = Survey(prices=prices or {})
 

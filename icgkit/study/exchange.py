@@ -46,20 +46,7 @@ FORMS = ("folder", "jsonl", "batch")
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import did.
-
-    Attributes
-    ----------
-    n : int
-        Rows taken.
-    rejected : tuple of (str, str)
-        Place (`line 7`) and reason of each row that was not taken.
-    kept : Path or None
-        File with the rejected rows as they were, each with its reason.
-    stated : dict
-        How many rows stated the hash of the prompt they answer (`checked`), and how many did not
-        (`assumed`: taken for answers to the prompts as they are now).
-    """
+    """What an import did."""
 
     n: int
     rejected: tuple[tuple[str, str], ...] = ()

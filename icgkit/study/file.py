@@ -68,11 +68,7 @@ class PriceEntry(_Part):
 
 
 class ModelEntry(_Part):
-    """A model; `params` add to those of the study, `conditions.<id>` to these under one condition.
-
-    `label` is what it is called in results; a parameter with the value "unset" is taken out;
-    `system = "user"` is for a model without a system role.
-    """
+    """A model; `params` add to those of the study, `conditions.<id>` to these under one condition."""
 
     name: Annotated[str, Field(min_length=1)]
     label: str = ""
@@ -245,13 +241,7 @@ class Study(_Part):
         return [*self.models, *self.judges, *self.helpers.values()]
 
     def priced(self, given: Iterable[str]) -> Study:
-        """Return the study with prices as `read_prices` reads them, for those of its models that they name.
-
-        Raises
-        ------
-        UnknownName
-            For a price of a model that the study does not have.
-        """
+        """Return the study with prices as `read_prices` reads them, for those of its models that they name."""
         prices = _prices(given)
         if not prices:
             return self
@@ -272,15 +262,7 @@ class Study(_Part):
         return self.model_copy(update=change | {"helpers": helpers})
 
     def call_limits(self, budget: float | None = None) -> Limits:
-        """Return the limits of the study's calls with the prices that it gives; `budget` wins over its own.
-
-        Raises
-        ------
-        UnknownName
-            For limits of a provider that there is not.
-        SchemaError
-            If one model has two prices.
-        """
+        """Return the limits of the study's calls with the prices that it gives; `budget` wins over its own."""
         entries = self.entries()
         _known_providers(self.limits, {provider_of(e.name) for e in entries})
         prices: dict[str, Price] = {}
@@ -324,26 +306,12 @@ def _prices(given: Iterable[str]) -> dict[str, PriceEntry]:
 
 
 def read_prices(given: Iterable[str]) -> dict[str, Price]:
-    """Read prices of the command line, `MODEL=IN,OUT` in US dollars a million tokens, by model.
-
-    Raises
-    ------
-    SchemaError
-        For what is no price.
-
-    Examples
-    --------
-    >>> read_prices(["openai/mine=0.5,2"])["openai/mine"].output
-    2e-06
-    """
+    """Read prices of the command line, `MODEL=IN,OUT` in US dollars a million tokens, by model."""
     return {name: entry.price() for name, entry in _prices(given).items()}
 
 
 def _paths_from(base: Path, data: dict[str, Any]) -> dict[str, Any]:
-    """Return the content of a study file with its paths made absolute: they are meant from its folder.
-
-    What is not there is looked for in the working directory as well.
-    """
+    """Return the content of a study file with absolute paths: meant from its folder, else the working directory."""
     found = dict(data)
     for kind, name in (("cases", "dataset"), ("cache", "cache")):
         if isinstance(value := data.get(name), str) and value and is_path(value):
@@ -355,13 +323,5 @@ def _paths_from(base: Path, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def stratified(dataset: Dataset, n: int, seed: int = SEED) -> list[str]:
-    """Draw `n` cases evenly over the categories of their nodes; ids in the order of the dataset.
-
-    See `icgkit.cases.subset.stratified`: a case counts for the category that most of its nodes have.
-
-    Raises
-    ------
-    SchemaError
-        If the dataset has fewer cases.
-    """
+    """Draw `n` cases evenly over the categories of their nodes; ids in the order of the dataset."""
     return sampling.stratified(sampling.strata(dataset.nodes()), n, seed=seed)

@@ -51,11 +51,7 @@ _STAGES = {
 
 
 def accept_cases(folder: Path, dataset: Dataset) -> list[str]:
-    """Take the cases as they are now for those of a cache; return the ids of the ones that differed.
-
-    Verdicts on them are dropped: they are about other nodes. No call is lost, so judging again
-    costs only what the new cases ask for.
-    """
+    """Take the cases as they are now for those of a cache; return the ids of the ones that differed."""
     import polars as pl
 
     changed, gone = differing(folder, dataset)
@@ -131,14 +127,7 @@ def _same(what: str, name: str, then: Mapping[str, Any], now: Mapping[str, Any],
 
 
 def describe(study: Study, plan: Plan, folder: Path) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
-    """Return run.toml and cases.json as they will be once a study has run in a cache.
-
-    Raises
-    ------
-    SchemaError
-        If a case, the words of a condition, the settings of a model or of a judge are others than
-        those that the cache was made with, under the same name.
-    """
+    """Return run.toml and cases.json as a study's run will leave them; raise if the cache was made otherwise."""
     meta = read_run(folder)
     whole = load_dataset(study.dataset)
     check_cases(folder, whole, meta)
@@ -214,10 +203,7 @@ def _note_judges(
 
 
 def note_run(study: Study, plan: Plan, folder: Path) -> None:
-    """Write down what a study asks of whom in a cache, after the checks of `describe`.
-
-    A folder that cannot be written to is none of its business: whoever records an answer there says so.
-    """
+    """Write down what a study asks of whom in a cache, if it can be written to, after the checks of `describe`."""
     meta, hashes = describe(study, plan, folder)
     try:
         _write(folder, meta, hashes)
@@ -235,15 +221,7 @@ def note_import(
     *,
     judges: Iterable[str] = (),
 ) -> None:
-    """Write down answers or verdicts that were made elsewhere: `models` by the conditions they answered.
-
-    `collected` says how, and stands below every table.
-
-    Raises
-    ------
-    SchemaError
-        If the cases, or the words of a condition, are others than those of the cache.
-    """
+    """Write down answers or verdicts that were made elsewhere: `models` by the conditions they answered."""
     meta = read_run(folder)
     check_cases(folder, dataset, meta)
     before = table_of(meta, "prompts")
@@ -285,13 +263,7 @@ def note_judges(
     *,
     write: bool = True,
 ) -> None:
-    """Check judges against those of a cache, and write them down.
-
-    Raises
-    ------
-    SchemaError
-        If a judge of the same name had other words or other parameters.
-    """
+    """Check judges against those of a cache, and write them down."""
     rows: dict[str, dict[str, Any]] = {}
     for model, kinds in judges:
         rows |= _judged(model, kinds, templates)

@@ -124,10 +124,7 @@ def estimate_judging(
     templates: str | Path | None = None,
     limits: Limits | None = None,
 ) -> Survey:
-    """Say what `judge_cache` will call and cost, without a call and without a key; parameters as there.
-
-    The second round, about what stays without a verdict, and the leakage probe's comparisons come on top.
-    """
+    """Say what `judge_cache` will call and cost, without a call and without a key; parameters as there."""
     from icgkit.study.estimate import booked, survey_requests
 
     store = _store(cache)
@@ -140,13 +137,7 @@ def estimate_judging(
 
 
 def judges_of(study: str | Path) -> tuple[tuple[JudgeEntry, ...], str | None]:
-    """Return the judges of a study file, and its folder of templates.
-
-    Raises
-    ------
-    SchemaError
-        If it names none.
-    """
+    """Return the judges of a study file, and its folder of templates."""
     found = Study.read(study)
     if not found.judges:
         raise SchemaError(f"study file {study} names no judges", remedy='add judges = ["..."]')

@@ -36,11 +36,7 @@ KEPT_PROMPTS = 1 << 27
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be asked: everything that `requests` needs to build the calls.
-
-    `helpers` names the model of a stage (`adversarial_node`, `ocr_transcript`, `verify`); without
-    one the evaluated model does it itself.
-    """
+    """What is to be asked; `helpers` names the model of a stage, without one the evaluated model does it itself."""
 
     dataset: Dataset
     conditions: tuple[Condition, ...]
@@ -194,20 +190,8 @@ class Step:
 def walk(wanted: Iterable[tuple[Request, int]], cache: Cache, redo: Iterable[str] = REDO) -> Iterator[Step]:
     """Go through requests, and through what follows from their recorded answers, without making a call.
 
-    The one walk that estimates, runs and batches share: where an answer is missing, what builds on it
-    cannot be known, and the walk goes on with the next request.
-
-    Parameters
-    ----------
-    wanted : iterable of (Request, int)
-        First calls, each with the number of calls that build on it; see `first_calls`.
-    redo : iterable of str
-        Statuses of recorded answers that count as missing.
-
-    Raises
-    ------
-    IcgError
-        If a recorded call goes from the cache meanwhile.
+    The one walk of estimates, runs and batches. `wanted` has the number of calls that build on each; statuses of
+    `redo` count as missing. Behind a missing answer the walk goes on with the next request.
     """
     again, met = frozenset(redo), set[str]()
     pending: list[Iterator[tuple[Request, int]]] = [iter(wanted)]
@@ -269,15 +253,7 @@ def make_plan(
     models: Iterable[str | Model] | Mapping[str, Mapping[str, Any]],
     how: Elicitation = Elicitation(),
 ) -> Plan:
-    """Resolve names into a plan.
-
-    Raises
-    ------
-    UnknownName
-        For a condition or stage that there is no template for.
-    SchemaError
-        If two models are called the same in results.
-    """
+    """Resolve names into a plan."""
     known = conditions(how.templates)
     steps = stages(how.templates)
     chosen = []
@@ -358,11 +334,7 @@ def run_plan(
     progress: bool = True,
     ready: Callable[[list[Route]], None] | None = None,
 ) -> tuple[set[tuple[str | None, ...]], Summary]:
-    """Make every call of a plan that is not recorded; return the slots of its responses.
-
-    `ready` is called once everything has been checked and before anything is sent or written, with
-    the routes to the models that will be called.
-    """
+    """Make every call of a plan that is not recorded; return the slots of its responses."""
     from icgkit.calls.engine import run_calls
     from icgkit.calls.ledger import Summary
     from icgkit.calls.prices import check_prices

@@ -36,11 +36,7 @@ JUDGE_TOKENS = 1500
 
 @dataclass
 class Done:
-    """What a study run gave.
-
-    `responses` has schema `responses`; `judgments` maps each kind of judging to its frame;
-    `stopped` is None, "budget" or "interrupt".
-    """
+    """What a study run gave."""
 
     study: Study
     folder: Path
@@ -156,13 +152,7 @@ def judging_plan(study: Study, dataset: Dataset | None = None) -> Plan:
 
 
 def panel_of(study: Study, plan: Plan) -> Panel:
-    """Return the judges of a study.
-
-    Raises
-    ------
-    UnknownName, SchemaError
-        For a kind of judging that there is not, or that is not about responses; for two judges of one name.
-    """
+    """Return the judges of a study."""
     for entry in study.judges:
         for name in entry.kinds:
             if not find_kind(name, study.templates).of_responses:
@@ -247,11 +237,7 @@ def _judge_calls(plan: Plan, panel: Panel) -> Callable[[Addressed], list[tuple[s
 
 
 def from_options(file: Path | None, options: Mapping[str, Any]) -> Study:
-    """Build a study from a file, from options, or from a file with options that win over it.
-
-    `options` are fields of a study as the command line has them: lists as texts with commas, `subset` as a
-    number, empty or None where nothing was given.
-    """
+    """Build a study from a file, from options, or from a file with options that win over it."""
     data: dict[str, Any] = {} if file is None else Study.read(file).model_dump()
     given = {k: v for k, v in options.items() if v is not None and v != ""}
     for name in ("models", "conditions", "judges"):
