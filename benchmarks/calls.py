@@ -320,7 +320,8 @@ def whole(url: str, paths: list[Path]) -> float:
     from icgkit.calls.keys import load_litellm
     from icgkit.calls.limits import Limits
     from icgkit.cases.dataset import Dataset
-    from icgkit.study.plan import Elicitation, elicit
+    from icgkit.study.elicit import elicit
+    from icgkit.study.plan import Elicitation
 
     load_litellm()
     dataset = Dataset("stub", "1", "", "", paths[0].parent, tuple(make_cases(paths, len(paths))))
@@ -476,7 +477,8 @@ def peak(url: str, n: int) -> None:
     from icgkit.calls.cache import Cache
     from icgkit.calls.limits import Limits
     from icgkit.cases.dataset import Dataset
-    from icgkit.study.plan import Elicitation, make_plan, run_plan
+    from icgkit.study.elicit import run_plan
+    from icgkit.study.plan import Elicitation, make_plan
 
     with tempfile.TemporaryDirectory() as folder:
         paths = make_images(Path(folder))
@@ -515,7 +517,9 @@ def replay(n: int = 29_000) -> None:
     from icgkit.calls.recorded import load_responses
     from icgkit.calls.request import address, record_for
     from icgkit.cases.dataset import Dataset
-    from icgkit.study.plan import make_plan, requests, run_plan
+    from icgkit.study.chains import requests
+    from icgkit.study.elicit import run_plan
+    from icgkit.study.plan import make_plan
 
     with tempfile.TemporaryDirectory() as folder:
         paths = make_images(Path(folder))

@@ -15,7 +15,7 @@ _WHERE = {
     "Limits": "calls.limits",
     "estimate": "study.run",
     "Elicitation": "study.plan",
-    "elicit": "study.plan",
+    "elicit": "study.elicit",
     "__version__": "files",
     "Case": "cases.case",
     "Constraint": "cases.case",
@@ -102,9 +102,9 @@ if TYPE_CHECKING:
     from icgkit.report.results import load_results as load_results
     from icgkit.report.save import Provenance as Provenance
     from icgkit.report.save import save as save
+    from icgkit.study.elicit import elicit as elicit
     from icgkit.study.file import Study as Study
     from icgkit.study.plan import Elicitation as Elicitation
-    from icgkit.study.plan import elicit as elicit
     from icgkit.study.run import estimate as estimate
     from icgkit.study.run import run as run
     from icgkit.taxonomy import CATEGORIES as CATEGORIES

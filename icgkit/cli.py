@@ -582,10 +582,10 @@ def form_command(
     dataset: Annotated[str, typer.Option(help="Instead of the one in run.toml.")] = "",
 ) -> None:
     """Write a form for people to fill in, or put what they filled in into a cache."""
-    from icgkit.judge.human import read_form, write_form
     from icgkit.judge.run import merge_verdicts
     from icgkit.report.results import load_results
     from icgkit.schemas import schema
+    from icgkit.study.forms import read_form, write_form
 
     with clear_errors():
         if (out is None) == (read is None):
@@ -594,7 +594,7 @@ def form_command(
         if out is not None:
             typer.echo(f"{write_form(run, kind, out):,d} rows to fill in: {out}")
         elif read is not None:
-            frame = read_form(read, kind)
+            frame = read_form(read, kind, run.dataset)
             merge_verdicts(run.folder / f"{kind}.parquet", schema(kind), frame)
             typer.echo(f"{frame.height:,d} rows read into {run.folder / kind}.parquet")
 

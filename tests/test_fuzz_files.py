@@ -31,7 +31,6 @@ from icgkit.cases.dataset import load_audit
 from icgkit.cases.images import prepare
 from icgkit.errors import IcgError
 from icgkit.files import parquet_rows, read_csv
-from icgkit.judge.human import read_form, read_human
 from icgkit.prompts.conditions import build_messages, read_condition
 from icgkit.report.gallery import read_results
 from icgkit.reproduce.compare import compare_folders
@@ -39,6 +38,7 @@ from icgkit.reproduce.notebooks import read_notebook
 from icgkit.schemas import schema
 from icgkit.study.batch import collect
 from icgkit.study.file import Study
+from icgkit.study.forms import read_form
 
 BOUNDED = settings(
     max_examples=60,
@@ -254,7 +254,7 @@ HUMAN = "dataset,case_id,node_id,annotator,condition,region,update,reason\nx,a,n
 @given(data=cut(HUMAN.encode()))
 def test_human_marks(data: bytes, dataset: Path) -> None:
     (dataset / "h.csv").write_bytes(data)
-    survives(lambda: read_human(dataset / "h.csv", ig.load_dataset(dataset)))
+    survives(lambda: read_form(dataset / "h.csv", "human", ig.load_dataset(dataset)))
 
 
 GRADE = [{"task_id": "math_1", "consistency": "overall", "text": "t", "image_path": "a.png", "gt": "b.png", "editing_path": "c.png",

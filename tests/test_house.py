@@ -19,7 +19,6 @@ ROOT = Path(__file__).parents[1]
 KNOWN = {
     "icgkit": [
         {"cases.case", "cases.dataset", "cases.images", "cases.show"},  # a case shows itself in Jupyter
-        {"study.chains", "study.estimate", "study.plan"},
     ],
     "icgforge": [
         {"synth.icons", "synth.icons_more", "synth.icons_trade"},

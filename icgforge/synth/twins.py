@@ -1,6 +1,6 @@
 """Counterfactual twins as a dataset: what a model says of pictures without the dependency.
 
-from icgkit.study.plan import elicit
+from icgkit.study.elicit import elicit
 
 twins = load_twins("my-set")
 answers = elicit(twins, ["nl_self"], models, cache=cache)

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
+
+import polars as pl
 
 from icgkit.calls.cache import Cache
 from icgkit.calls.limits import Limits
@@ -20,12 +22,9 @@ from icgkit.errors import SchemaError, UnknownName
 from icgkit.judge.ask import Judge, Question, Verdict, ask, fence, is_cut, spoken_part
 from icgkit.judge.kinds import Kind, find_kind, judge_name, marked_constraints
 from icgkit.prompts.conditions import build_messages, judge_prompts
-from icgkit.prompts.proposals import read_proposals
+from icgkit.prompts.proposals import call_key, read_proposals
 from icgkit.prompts.replies import read_verdicts
 from icgkit.schemas import schema
-
-if TYPE_CHECKING:
-    import polars as pl
 
 MAX_ITEM = 4000
 """From how many characters on the fields of a proposal are cut."""
@@ -235,7 +234,7 @@ def verdict_frame(kind: Kind, answered: Iterable[tuple[Mapping[str, Any], Judge,
     place = "item" if kind.about == "proposals" else "node_id"
     rows = []
     for row, judge, question in answered:
-        base = _call_key(row) | {"judge": judge_name(judge, kind.id)}
+        base = call_key(row) | {"judge": judge_name(judge, kind.id)}
         for i in question.ids:
             verdict = question.verdicts[i]
             made = base | verdict | {place: int(i) if place == "item" else i}
@@ -253,33 +252,6 @@ def as_far_as_shown(verdict: Verdict, fields: Sequence[str]) -> Verdict:
     return {**verdict, **dict.fromkeys(fields), "status": "cut"}
 
 
-class Extracted(NamedTuple):
-    """Proposed constraints, and how the reading of each response went."""
-
-    proposals: pl.DataFrame
-    """Schema `proposals`."""
-    replies: pl.DataFrame
-    """One row a response: its key, `status` (ok | none | unreadable ...), `form`, `n_items`."""
-
-
-def extract_proposals(responses: pl.DataFrame) -> Extracted:
-    """Read the constraints that responses propose, from JSON, Markdown tables or free text."""
-    import polars as pl
-
-    items, replies = [], []
-    for row in responses.iter_rows(named=True):
-        key = _call_key(row)
-        usable = row["status"] == "ok"
-        read = read_proposals(row["text"] if usable else None)
-        status = read.status if usable else "no_response"
-        replies.append({**key, "status": status, "form": read.form, "n_items": len(read.items)})
-        items += [{**key, "item": k, **item} for k, item in enumerate(read.items)]
-    calls = schema("responses").dtypes
-    kinds = {k: calls[k] for k in schema("responses").key}
-    kinds |= {"status": pl.String, "form": pl.String, "n_items": pl.Int64}
-    return Extracted(schema("proposals").frame(items), pl.DataFrame(replies, schema=kinds))
-
-
 def _item_json(item: Mapping[str, Any]) -> str:
     """Return a proposal as whole JSON; the fields of one that is too long are cut, and say so."""
     shown = {k: item[k] for k in ("item", "region", "type", "update", "reason") if item.get(k) is not None}
@@ -291,7 +263,3 @@ def _item_json(item: Mapping[str, Any]) -> str:
         {k: f"{v[:most]} [... cut]" if isinstance(v, str) and len(v) > most else v for k, v in shown.items()},
         ensure_ascii=False,
     )
-
-
-def _call_key(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: row[k] for k in schema("responses").key}

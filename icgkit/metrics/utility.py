@@ -38,7 +38,7 @@ def utility(
         Precision verdicts of the same responses (schema `precision`): `valid` and the same columns. Only
         the values of `over` that both frames have are compared.
     replies : frame, optional
-        One row a response that was read (`replies` of `icgkit.judge.nodes.extract_proposals`): its key and `n_items`.
+        One row a response that was read (`replies` of `icgkit.prompts.proposals.extract_proposals`): its key and `n_items`.
         It tells a response that proposed nothing (`n_items` 0 and `status` "none", where the frame has
         a status: no spurious step) from one whose proposals were not judged. Without it, a response that
         has no verdict is left out.

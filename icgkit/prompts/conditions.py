@@ -349,7 +349,7 @@ def build_messages(
             raise SchemaError(
                 f"condition {told.id} needs the input {name!r}",
                 allowed=[*_FIELDS, "values given as inputs="],
-                remedy="multi-step conditions get it from an earlier stage: use icgkit.study.plan",
+                remedy="multi-step conditions get it from an earlier stage: use icgkit.study.elicit",
             )
     before = fill(told.system, shown, f"condition {told.id}").strip()
     text = fill(told.body, shown, f"condition {told.id}")

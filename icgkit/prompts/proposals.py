@@ -7,10 +7,13 @@ is None. Free text is cut into items by its own list marks, so that a sub-list s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+import polars as pl
+
 from icgkit.prompts.replies import answer_of, values_in
+from icgkit.schemas import schema
 
 MAX_ITEMS = 200
 _FIELDS: dict[str, tuple[str, ...]] = {
@@ -209,3 +212,33 @@ def _free(item: str) -> dict[str, str | None] | None:
         "update": update or None,
         "reason": body[why.start() :] if why else None,
     }
+
+
+def call_key(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the key of a response, from its row."""
+    return {k: row[k] for k in schema("responses").key}
+
+
+class Extracted(NamedTuple):
+    """Proposed constraints, and how the reading of each response went."""
+
+    proposals: pl.DataFrame
+    """Schema `proposals`."""
+    replies: pl.DataFrame
+    """One row a response: its key, `status` (ok | none | unreadable ...), `form`, `n_items`."""
+
+
+def extract_proposals(responses: pl.DataFrame) -> Extracted:
+    """Read the constraints that responses propose, from JSON, Markdown tables or free text."""
+    items, replies = [], []
+    for row in responses.iter_rows(named=True):
+        key = call_key(row)
+        usable = row["status"] == "ok"
+        read = read_proposals(row["text"] if usable else None)
+        status = read.status if usable else "no_response"
+        replies.append({**key, "status": status, "form": read.form, "n_items": len(read.items)})
+        items += [{**key, "item": k, **item} for k, item in enumerate(read.items)]
+    calls = schema("responses").dtypes
+    kinds = {k: calls[k] for k in schema("responses").key}
+    kinds |= {"status": pl.String, "form": pl.String, "n_items": pl.Int64}
+    return Extracted(schema("proposals").frame(items), pl.DataFrame(replies, schema=kinds))

@@ -13,8 +13,8 @@ from icgkit.cases.dataset import Dataset, load_annotations
 from icgkit.cases.difficulty import LEVELS
 from icgkit.cases.difficulty import node_difficulty as node_difficulty
 from icgkit.errors import SchemaError
-from icgkit.judge.nodes import extract_proposals
 from icgkit.metrics import Bootstrap, adjust, agreement, equivalence, permutation, recall
+from icgkit.prompts.proposals import extract_proposals
 from icgkit.report.plots.style import KNOWN
 from icgkit.report.tables import Table, intervals, typeset
 from icgkit.report.tables import category_labels as category_labels

@@ -29,8 +29,12 @@ from icgkit.calls.request import Addressed, Request, address, endpoint_of, recor
 from icgkit.calls.transports import OpenAITransport, check_models, open_transport
 from icgkit.cases.images import check_all
 from icgkit.errors import CallError
+from icgkit.study.chains import first_calls
+from icgkit.study.estimate import walk
 from icgkit.study.file import Study
-from icgkit.study.plan import Plan, first_calls, walk
+from icgkit.study.identity import describe, note_run
+from icgkit.study.plan import Plan
+from icgkit.study.run import plan_with_judges
 from icgkit.untrusted import json_value
 
 MOST_CALLS, MOST_BYTES = 20_000, 150_000_000
@@ -92,14 +96,11 @@ def run_batch(study: Study, *, cache: Cache | None = None, budget: float | None 
 
     Chains and judges go on with what the steps before have brought: run again until nothing is pending.
     """
-    from icgkit.study.identity import describe, note_run
-    from icgkit.study.run import judging_plan
-
     cache = cache or study.open_cache()
-    plan = judging_plan(study)
+    plan, _ = plan_with_judges(study)
     describe(study, plan, cache.folder)
     limits = study.call_limits(budget)
-    told = collect(cache, _ways(study, plan), limits)
+    told = collect(cache, _requests(study, plan), limits)
     out = told.waiting | told.failed_now
     steps = walk(first_calls(plan), cache, study.redo)
     todo = [s.asked for s in steps if s.new and s.status is None and s.asked.key not in out]
@@ -115,11 +116,11 @@ def run_batch(study: Study, *, cache: Cache | None = None, budget: float | None 
     return told
 
 
-Ways = Mapping[tuple[str, str | None], Request]
+Requests = Mapping[tuple[str, str | None], Request]
+"""A request to every model of a study, by its name and address."""
 
 
-def _ways(study: Study, plan: Plan) -> Ways:
-    """Return a request for every model of a study and its address, to open lanes by."""
+def _requests(study: Study, plan: Plan) -> Requests:
     models = [*plan.models, *plan.helpers.values(), *(j.model() for j in study.judges)]
     asked = [(m.name, m.under(condition.id)) for m in models for condition in plan.conditions]
     return {(name, endpoint_of(name, params)): Request(name, [], params) for name, params in asked}
@@ -133,9 +134,9 @@ def submit(todo: list[Addressed], cache: Cache, limits: Limits) -> set[str]:
         request = asked.request
         name = (request.model, json.dumps(dict(request.params), sort_keys=True, default=str), asked.endpoint)
         groups.setdefault(name, []).append(asked)
-    lanes = {name: open_transport(group[0], Limits()) for name, group in groups.items()}
-    for (model, _, _), lane in lanes.items():
-        if not isinstance(lane, OpenAITransport):
+    transports = {name: open_transport(group[0], Limits()) for name, group in groups.items()}
+    for (model, _, _), transport in transports.items():
+        if not isinstance(transport, OpenAITransport):
             raise CallError(
                 f"model {model}: no batches in the OpenAI form at its provider", remedy="leave out --batch"
             )
@@ -145,48 +146,48 @@ def submit(todo: list[Addressed], cache: Cache, limits: Limits) -> set[str]:
     ledger.begin(recorded)
     try:
         for name, group in groups.items():
-            lane = lanes[name]
-            assert isinstance(lane, OpenAITransport)
-            for part in _parts(_affordable(group, lane, ledger, limits), lane):
-                most = sum(_most(asked, lane, limits) for asked, _ in part)
+            transport = transports[name]
+            assert isinstance(transport, OpenAITransport)
+            for part in _parts(_affordable(group, transport, ledger, limits), transport):
+                most = sum(_most(asked, transport, limits) for asked, _ in part)
                 held = ledger.hold(most, budget=limits.budget, model=name[0], calls=len(part))
                 if held is None:  # another process was quicker
                     return sent
-                _submit(part, lane, cache, held)
+                _submit(part, transport, cache, held)
                 sent |= {asked.key for asked, _ in part}
     finally:
         ledger.end()
     return sent
 
 
-def _most(asked: Addressed, lane: OpenAITransport, limits: Limits) -> float:
+def _most(asked: Addressed, transport: OpenAITransport, limits: Limits) -> float:
     """Return what a call can cost at most in a batch; the ordinary price where there is no other."""
     model = asked.request.model
     price = batch_price_of(model, limits.prices)
     price = price if price.known else price_of(model, limits.prices)
-    return price.most(tokens_in(asked), lane.params, len(asked.images)) or 0.0
+    return price.most(tokens_in(asked), transport.params, len(asked.images)) or 0.0
 
 
 def _affordable(
-    group: list[Addressed], lane: OpenAITransport, ledger: Ledger, limits: Limits
+    group: list[Addressed], transport: OpenAITransport, ledger: Ledger, limits: Limits
 ) -> list[Addressed]:
     """Return the calls, from the first, that the budget has room for."""
     if limits.budget is None:
         return group
     room = limits.budget - ledger.spent.cost - ledger.held
     for k, asked in enumerate(group):
-        room -= _most(asked, lane, limits)
+        room -= _most(asked, transport, limits)
         if room < 0:
             return group[:k]
     return group
 
 
-def _parts(group: list[Addressed], lane: OpenAITransport) -> Iterator[list[tuple[Addressed, bytes]]]:
+def _parts(group: list[Addressed], transport: OpenAITransport) -> Iterator[list[tuple[Addressed, bytes]]]:
     part: list[tuple[Addressed, bytes]] = []
     size = 0
     for asked in group:
         head = json.dumps({"custom_id": asked.key, "method": "POST", "url": "/v1/chat/completions"})
-        line = head[:-1].encode() + b',"body":' + lane.body(asked) + b"}\n"
+        line = head[:-1].encode() + b',"body":' + transport.body(asked) + b"}\n"
         if part and (len(part) >= MOST_CALLS or size + len(line) > MOST_BYTES):
             yield part
             part, size = [], 0
@@ -196,15 +197,15 @@ def _parts(group: list[Addressed], lane: OpenAITransport) -> Iterator[list[tuple
         yield part
 
 
-def _submit(part: list[tuple[Addressed, bytes]], lane: OpenAITransport, cache: Cache, held: str) -> None:
+def _submit(part: list[tuple[Addressed, bytes]], transport: OpenAITransport, cache: Cache, held: str) -> None:
     litellm = load_litellm()
     folder = cache.folder / BATCHES
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{uuid.uuid4().hex[:12]}.jsonl"
-    params = json.dumps(lane.params, sort_keys=True, default=str)
+    params = json.dumps(transport.params, sort_keys=True, default=str)
     stubs = [record_for(asked, status="error", params=params) for asked, _ in part]
     _append(path, "".join(json.dumps(_stub(s)) + "\n" for s in stubs))
-    where = {"custom_llm_provider": "openai", "api_base": lane.base, "api_key": lane.key or "none"}
+    where = {"custom_llm_provider": "openai", "api_base": transport.base, "api_key": transport.key or "none"}
     try:
         data = b"".join(line for _, line in part)
         with _quiet():
@@ -216,7 +217,7 @@ def _submit(part: list[tuple[Addressed, bytes]], lane: OpenAITransport, cache: C
         path.unlink()
         cache.ledger.settle(held, 0.0, "not sent", model=part[0][0].request.model)
         raise CallError(f"batch was not accepted: {mask(str(exc))[:500]}") from None
-    _append(path, json.dumps({"batch": batch.id, "api_base": lane.base, "held": held}) + "\n")
+    _append(path, json.dumps({"batch": batch.id, "api_base": transport.base, "held": held}) + "\n")
 
 
 def _stub(record: Record) -> dict[str, Any]:
@@ -230,7 +231,7 @@ def _append(path: Path, text: str) -> None:
         os.fsync(stream.fileno())
 
 
-def collect(cache: Cache, ways: Ways, limits: Limits) -> Batches:
+def collect(cache: Cache, known: Requests, limits: Limits) -> Batches:
     """Record what finished batches have brought; a call that has no answer is recorded with the reason.
 
     Where to ask, and with which key, is the study's to say: a cache folder may be somebody else's.
@@ -253,7 +254,7 @@ def collect(cache: Cache, ways: Ways, limits: Limits) -> Batches:
                 got=last["batch"],
                 allowed="letters, digits, - and _",
             )
-        ended = _fetch(last, _lane(path, stubs, last, ways))
+        ended = _fetch(last, _transport_of(path, stubs, last, known))
         if ended is None:
             told.waiting |= set(records)
             continue
@@ -287,24 +288,26 @@ def _settle(state: dict[str, Any], records: list[Record], cache: Cache, limits: 
     cache.ledger.settle(str(state["held"]), total, by, model=model, calls=len(records))
 
 
-def _lane(path: Path, stubs: list[dict[str, Any]], state: dict[str, Any], ways: Ways) -> OpenAITransport:
+def _transport_of(
+    path: Path, stubs: list[dict[str, Any]], state: dict[str, Any], known: Requests
+) -> OpenAITransport:
     """Open the study's own way to the model of a submission; one that leads elsewhere is refused."""
     model, endpoint = (stubs[0].get("model"), stubs[0].get("endpoint")) if stubs else (None, None)
-    request = ways.get((str(model), endpoint))
-    lane = open_transport(address(request), Limits()) if request is not None else None
-    if not isinstance(lane, OpenAITransport) or state.get("api_base") != lane.base:
+    request = known.get((str(model), endpoint))
+    transport = open_transport(address(request), Limits()) if request is not None else None
+    if not isinstance(transport, OpenAITransport) or state.get("api_base") != transport.base:
         raise CallError(
             f"submission {path} was made for model {model!r} at {mask(str(state.get('api_base')))[:200]}, "
             "and this study does not ask that model there; nothing was sent",
             remedy="collect it with the study that submitted it, or remove the file",
         )
-    return lane
+    return transport
 
 
-def _fetch(state: dict[str, Any], lane: OpenAITransport) -> tuple[dict[str, dict[str, Any]], str] | None:
+def _fetch(state: dict[str, Any], transport: OpenAITransport) -> tuple[dict[str, dict[str, Any]], str] | None:
     """Return the answers of a batch by key, and why others have none; None while it is running."""
     litellm = load_litellm()
-    where = {"custom_llm_provider": "openai", "api_base": lane.base, "api_key": lane.key or "none"}
+    where = {"custom_llm_provider": "openai", "api_base": transport.base, "api_key": transport.key or "none"}
     try:
         with _quiet():
             batch = litellm.retrieve_batch(batch_id=state["batch"], **where)

@@ -7,30 +7,20 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from icgkit.calls.models import Model
 from icgkit.calls.record import Record
 from icgkit.calls.request import Request
 from icgkit.cases.case import Case
+from icgkit.cases.images import prepare_ahead
 from icgkit.errors import UnknownName
 from icgkit.prompts.conditions import Condition, bullet_list
 from icgkit.prompts.proposals import read_proposals
 from icgkit.prompts.replies import read_json, strip_thinking
-
-if TYPE_CHECKING:
-    from icgkit.calls.models import Model
-    from icgkit.study.plan import Plan
-
-
-@dataclass(frozen=True)
-class Chain:
-    """A condition of several calls: what builds the first, and how many there are if none fails."""
-
-    first: Callable[[Plan, Case, Condition, Model, int], Request]
-    steps: int
-
+from icgkit.study.plan import Plan, Then
 
 MAX_CANDIDATES = 10
 WIDE = 20
@@ -38,21 +28,63 @@ WIDE = 20
 CHECKS = ("locatable", "dependent", "needed")
 GATE = ("visible", "dependent", "forced", "concrete")
 """What a candidate has to be to pass the gate."""
+_AHEAD = 8
+"""Cases whose images are made ready at once."""
 
 
-def first_call(plan: Plan, case: Case, condition: Condition, model: Model, sample: int) -> Request:
-    """Return the first request of a response; its `then` leads to the others."""
-    if condition.stage == "single":
-        return plan.ask(case, condition, model, sample)
-    if condition.id not in CHAINS:
-        raise UnknownName.among("chain for the multi-step condition", condition.id, CHAINS)
-    return CHAINS[condition.id].first(plan, case, condition, model, sample)
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One response that is wanted, and the calls that lead to it."""
+
+    plan: Plan
+    case: Case
+    condition: Condition
+    model: Model
+    sample: int
+
+    def ask(self, inputs: dict[str, Any] | None = None, **tags: Any) -> Request:
+        """Return the last call, whose answer is the response."""
+        return self.plan.ask(self.case, self.condition, self.model, self.sample, inputs=inputs, **tags)
+
+    def step(self, name: str, then: Then, inputs: dict[str, Any] | None = None) -> Request:
+        """Return an earlier call: a stage, or the model's own NL-Self answer."""
+        if name == "nl_self":
+            return self.plan.ask(self.case, self.plan.known[name], self.model, self.sample, then=then)
+        return self.plan.stage(name, self.case, self.condition, self.model, self.sample, then, inputs)
 
 
-def steps_of(condition: Condition) -> int:
-    """Return how many calls a response under a condition takes, 1 but for a chain."""
-    chain = CHAINS.get(condition.id)
-    return chain.steps if chain is not None else 1
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A condition of several calls: its first, how many there are if none fails, and the stages among them."""
+
+    first: Callable[[Response], Request]
+    steps: int
+    stages: tuple[str, ...] = ()
+
+
+def requests(plan: Plan, model: Model) -> Iterator[tuple[Condition, Request]]:
+    """Yield the first call of every response of one model with its condition, case by case."""
+    for condition in plan.conditions:
+        if condition.stage != "single" and condition.id not in CHAINS:
+            raise UnknownName.among("chain for the multi-step condition", condition.id, CHAINS)
+    for k, case in enumerate(plan.dataset):
+        if k % _AHEAD == 0:
+            ahead = plan.dataset.cases[k : k + _AHEAD]
+            prepare_ahead((c for c in ahead if not plan.has_prompts(c)), plan.max_side)
+        for condition in plan.conditions:
+            if condition.applies(case):
+                single = condition.stage == "single"
+                for sample in range(plan.samples):
+                    wanted = Response(plan, case, condition, model, sample)
+                    yield condition, wanted.ask() if single else CHAINS[condition.id].first(wanted)
+
+
+def first_calls(plan: Plan) -> Iterator[tuple[Request, int]]:
+    """Yield the first call of every response of a plan, with the number of calls that build on it."""
+    for model in plan.models:
+        for condition, request in requests(plan, model):
+            chain = CHAINS.get(condition.id)
+            yield request, chain.steps - 1 if chain else 0
 
 
 def _ok(record: Record) -> str | None:
@@ -61,37 +93,52 @@ def _ok(record: Record) -> str | None:
     return spoken if spoken.strip() else None
 
 
-def ocr_assisted(plan: Plan, case: Case, condition: Condition, model: Model, sample: int) -> Request:
-    """Transcript of all text, then the Direct prompt with it."""
+def shown_text(step: str, name: str) -> Callable[[Response], Request]:
+    """Chain: the text of a first step is shown in the last prompt, as its input `name`."""
 
-    def then(record: Record) -> Iterable[Request]:
-        if text := _ok(record):
-            yield plan.ask(
-                case, condition, model, sample, inputs={"transcript": text.strip()}, subject=record.key
-            )
+    def first(wanted: Response) -> Request:
+        def then(record: Record) -> Iterable[Request]:
+            if text := _ok(record):
+                yield wanted.ask({name: text.strip()}, subject=record.key)
 
-    return plan.stage("ocr_transcript", case, condition, model, sample, then)
+        return wanted.step(step, then)
+
+    return first
 
 
-def adversarial(plan: Plan, case: Case, condition: Condition, model: Model, sample: int) -> Request:
-    """A false node from a generator, mixed in among the true ones."""
+def checked(step: str, check: str, most: int, questions: Sequence[str]) -> Callable[[Response], Request]:
+    """Chain: candidates of a first step, questions about each on the image, a last prompt with those that pass."""
+
+    def first(wanted: Response) -> Request:
+        def then(record: Record) -> Iterable[Request]:
+            candidates = candidates_in(_ok(record), most)
+
+            def last(answer: Record) -> Iterable[Request]:
+                kept = kept_candidates(candidates, _ok(answer), questions)
+                if kept is not None:
+                    listed = {"constraints": bullet_list(kept) or "(none was confirmed)"}
+                    counts = {"candidates": len(candidates), "kept": len(kept)}
+                    yield wanted.ask(listed, subject=answer.key, **counts)
+
+            if candidates:
+                yield wanted.step(check, last, {"candidates": candidates})
+
+        return wanted.step(step, then)
+
+    return first
+
+
+def adversarial(wanted: Response) -> Request:
+    """Chain: a false node from a generator, mixed in among the true ones."""
 
     def then(record: Record) -> Iterable[Request]:
         node = read_false_node(_ok(record))
         if node is not None:
-            mixed = mix(case, node, plan.seed)
-            yield plan.ask(
-                case,
-                condition,
-                model,
-                sample,
-                inputs={"mixed_graph_json": mixed["json"]},
-                subject=record.key,
-                false_node=mixed["false_node"],
-                ids=mixed["ids"],
-            )
+            mixed = mix(wanted.case, node, wanted.plan.seed)
+            graph = {"mixed_graph_json": mixed.pop("json")}
+            yield wanted.ask(graph, subject=record.key, **mixed)
 
-    return plan.stage("adversarial_node", case, condition, model, sample, then)
+    return wanted.step("adversarial_node", then)
 
 
 def read_false_node(text: str | None) -> dict[str, str] | None:
@@ -129,73 +176,6 @@ def mix(case: Case, node: dict[str, str], seed: int = 42) -> dict[str, Any]:
     }
 
 
-def plan_nl_self(plan: Plan, case: Case, condition: Condition, model: Model, sample: int) -> Request:
-    """The model's own NL-Self answer, then a plan with it."""
-
-    def then(record: Record) -> Iterable[Request]:
-        if text := _ok(record):
-            yield plan.ask(
-                case, condition, model, sample, inputs={"constraints": text.strip()}, subject=record.key
-            )
-
-    return plan.ask(case, plan.known["nl_self"], model, sample, then=then)
-
-
-def discover_verify(plan: Plan, case: Case, condition: Condition, model: Model, sample: int) -> Request:
-    """NL-Self, at most ten candidates from it, each checked on the image, a plan from the rest."""
-
-    def verify(record: Record) -> Iterable[Request]:
-        candidates = candidates_in(_ok(record))
-        if candidates:
-
-            def then(checked: Record) -> Iterable[Request]:
-                kept = kept_candidates(candidates, _ok(checked))
-                if kept is not None:
-                    listed = bullet_list(kept) or "(none was confirmed)"
-                    yield plan.ask(
-                        case,
-                        condition,
-                        model,
-                        sample,
-                        inputs={"constraints": listed},
-                        subject=checked.key,
-                        candidates=len(candidates),
-                        kept=len(kept),
-                    )
-
-            yield plan.stage("verify", case, condition, model, sample, then, {"candidates": candidates})
-
-    return plan.ask(case, plan.known["nl_self"], model, sample, then=verify)
-
-
-def gated(plan: Plan, case: Case, condition: Condition, model: Model, sample: int) -> Request:
-    """Wide discovery (or the model's NL-Self answer), four questions about each candidate, what passes set out in prose."""
-
-    def gate(record: Record) -> Iterable[Request]:
-        candidates = candidates_in(_ok(record), WIDE)
-
-        def then(checked: Record) -> Iterable[Request]:
-            kept = kept_candidates(candidates, _ok(checked), GATE)
-            if kept is not None:
-                yield plan.ask(
-                    case,
-                    condition,
-                    model,
-                    sample,
-                    inputs={"constraints": bullet_list(kept) or "(none was confirmed)"},
-                    subject=checked.key,
-                    candidates=len(candidates),
-                    kept=len(kept),
-                )
-
-        if candidates:
-            yield plan.stage("gate", case, condition, model, sample, then, {"candidates": candidates})
-
-    if condition.id == "gated_nl_self":
-        return plan.ask(case, plan.known["nl_self"], model, sample, then=gate)
-    return plan.stage("discover", case, condition, model, sample, gate)
-
-
 def candidates_in(text: str | None, most: int = MAX_CANDIDATES) -> list[str]:
     """Return at most so many candidate constraints that a free-text answer proposes."""
     found = []
@@ -225,11 +205,11 @@ def kept_candidates(
 
 
 CHAINS: dict[str, Chain] = {
-    "adversarial": Chain(adversarial, 2),
-    "ocr_assisted": Chain(ocr_assisted, 2),
-    "plan_nl_self": Chain(plan_nl_self, 2),
-    "discover_verify": Chain(discover_verify, 3),
-    "gated": Chain(gated, 3),
-    "gated_nl_self": Chain(gated, 3),
+    "adversarial": Chain(adversarial, 2, ("adversarial_node",)),
+    "ocr_assisted": Chain(shown_text("ocr_transcript", "transcript"), 2, ("ocr_transcript",)),
+    "plan_nl_self": Chain(shown_text("nl_self", "constraints"), 2),
+    "discover_verify": Chain(checked("nl_self", "verify", MAX_CANDIDATES, CHECKS), 3, ("verify",)),
+    "gated": Chain(checked("discover", "gate", WIDE, GATE), 3, ("discover", "gate")),
+    "gated_nl_self": Chain(checked("nl_self", "gate", WIDE, GATE), 3, ("gate",)),
 }
 """The multi-step conditions."""

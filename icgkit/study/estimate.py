@@ -3,26 +3,65 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from itertools import repeat
+from typing import Any
+
+import polars as pl
 
 from icgkit.calls.cache import Cache, pending
 from icgkit.calls.ledger import Reasons
 from icgkit.calls.prices import Price, most_output, price_of, tokens_in
 from icgkit.calls.recorded import by_label
-from icgkit.calls.request import REDO, Addressed, Request
+from icgkit.calls.request import REDO, Addressed, Request, address
+from icgkit.calls.transports import Route
 from icgkit.cases.images import check_ahead, check_all
-from icgkit.errors import ImageError
-from icgkit.study.plan import Plan, Step, first_calls, walk
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from icgkit.calls.transports import Route
+from icgkit.errors import IcgError, ImageError
+from icgkit.study.chains import first_calls
+from icgkit.study.plan import Plan
 
 TYPICAL_OUTPUT = 700
 """Tokens assumed for a reply where the cache holds none of the same model and condition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A call that a walk has come to."""
+
+    asked: Addressed
+    status: str | None
+    """Of the recorded answer; None for a call that is to be made, or made again."""
+    later: int
+    """Calls of the same chain that are still to come behind it."""
+    new: bool
+    """Whether the walk has not met this call before: one call may serve several cases."""
+
+
+def walk(wanted: Iterable[tuple[Request, int]], cache: Cache, redo: Iterable[str] = REDO) -> Iterator[Step]:
+    """Go through requests, and through what follows from their recorded answers, without making a call.
+
+    The one walk of estimates, runs and batches. `wanted` has the number of calls that build on each; statuses of
+    `redo` count as missing. Behind a missing answer the walk goes on with the next request.
+    """
+    again, met = frozenset(redo), set[str]()
+    waiting: list[Iterator[tuple[Request, int]]] = [iter(wanted)]
+    while waiting:
+        following = next(waiting[-1], None)
+        if following is None:
+            waiting.pop()
+            continue
+        request, later = following
+        asked = address(request)
+        status = cache.status(asked.key)
+        status = None if status in again else status
+        yield Step(asked, status, later, asked.key not in met)
+        met.add(asked.key)
+        if status is not None and request.then is not None:
+            record = cache.get(asked.key)
+            if record is None:
+                raise IcgError("a recorded call has gone from the cache", got=asked.key)
+            waiting.append(zip(request.then(record), repeat(max(0, later - 1))))
 
 
 @dataclass
@@ -42,7 +81,7 @@ class Row:
 
 
 @dataclass
-class Survey:
+class Estimate:
     """Which calls of a plan are recorded and which are missing."""
 
     rows: dict[str, Row] = field(default_factory=dict)
@@ -90,50 +129,31 @@ class Survey:
         return sum(row.cached for row in self.rows.values())
 
     def frame(self) -> pl.DataFrame:
-        """Return the estimate, one row a model."""
-        import polars as pl
-
+        """Return the estimate, one row a model: cached, calls, tokens, cost expected and at most (US dollars)."""
         rows = []
         for model, row in self.rows.items():
             calls = row.missing + row.later
             grow = calls / row.missing if row.missing else 1.0
-            sent, expected = round(row.input_tokens * grow), round(row.expected_output * grow)
-            most, images = round(row.most_output * grow), round(row.images * grow)
-            price = price_of(row.priced_as or model, self.prices) if calls else None
-            rows.append(
-                {
-                    "model": model,
-                    "cached": row.cached,
-                    "calls": calls,
-                    "input_tokens": sent,
-                    "output_tokens": expected,
-                    "cost": price.cost(sent, expected, images) if price else 0.0,
-                    "cost_at_most": price.cost(sent, most, images) if price else 0.0,
-                }
+            sent, expected, most, images = (
+                round(n * grow) for n in (row.input_tokens, row.expected_output, row.most_output, row.images)
             )
-        kinds = {"model": pl.String, "cached": pl.Int64, "calls": pl.Int64, "input_tokens": pl.Int64}
-        kinds |= {"output_tokens": pl.Int64, "cost": pl.Float64, "cost_at_most": pl.Float64}
-        return pl.DataFrame(rows, schema=kinds)
+            price = price_of(row.priced_as or model, self.prices) if calls else None
+            costs = [price.cost(sent, n, images) if price else 0.0 for n in (expected, most)]
+            rows.append((model, row.cached, calls, sent, expected, *costs))
+        counts = dict.fromkeys(("cached", "calls", "input_tokens", "output_tokens"), pl.Int64)
+        kinds = {"model": pl.String, **counts, "cost": pl.Float64, "cost_at_most": pl.Float64}
+        return pl.DataFrame(rows, schema=kinds, orient="row")
 
     def text(self) -> str:
         """Return the estimate as a table for the terminal."""
         frame = self.frame()
-        head = f"{'model':34s} {'cached':>8s} {'to call':>8s} {'tokens in':>12s} {'tokens out':>11s} {'about':>10s} {'at most':>10s}"
-        lines = [head]
-        for model, cached, calls, sent, out, cost, most in frame.iter_rows():
-            lines.append(
-                f"{model:34s} {cached:8,d} {calls:8,d} {sent:12,d} {out:11,d} {_dollars(cost)} {_dollars(most)}"
-            )
-        total = [frame[c].sum() for c in ("cached", "calls", "input_tokens", "output_tokens")]
-        sums = [frame[c].drop_nulls().sum() for c in ("cost", "cost_at_most")]
-        lines.append(
-            f"{'all':34s} {total[0]:8,d} {total[1]:8,d} {total[2]:12,d} {total[3]:11,d} "
-            f"{_dollars(sums[0])} {_dollars(sums[1])}"
-        )
+        heads = ("cached", "to call", "tokens in", "tokens out", "about", "at most")
+        lines = [_line("model", *heads), *(_line(*row) for row in frame.iter_rows())]
+        lines.append(_line("all", *frame.drop("model").sum().row(0)))
         if frame["cost"].null_count():
             lines.append(
-                "no price: litellm knows none for that model, it is left out of the sums; give it one in the study "
-                "file (price = { input = ..., output = ... }, US dollars a million tokens)"
+                "no price: litellm knows none for that model, it is left out of the sums; give it one in the "
+                "study file (price = { input = ..., output = ... }, US dollars a million tokens)"
             )
         if self.booked:
             lines.append(f"booked so far in this cache: ${self.booked:,.4f}; a budget counts it")
@@ -149,26 +169,36 @@ class Survey:
         return "\n".join(lines)
 
 
-def _dollars(value: Any) -> str:
-    return f"{'no price':>10s}" if value is None else f"{f'${value:,.2f}':>10s}"
+def _line(model: str, *values: object) -> str:
+    def shown(value: object) -> str:
+        if isinstance(value, str | None):
+            return value or "no price"
+        return f"{value:,d}" if isinstance(value, int) else f"${value:,.2f}"
+
+    widths = (8, 8, 12, 11, 10, 10)
+    return " ".join([f"{model:34s}", *(f"{shown(v):>{w}s}" for v, w in zip(values, widths, strict=True))])
 
 
-def survey(
+def estimate_plan(
     plan: Plan,
     cache: Cache,
     redo: frozenset[str] = REDO,
-    judges: Callable[[Addressed], list[tuple[str, int, int]]] | None = None,
+    judges: Callable[[Addressed], list[tuple[str, int, int]]] = lambda _: [],
     prices: Mapping[str, Price] | None = None,
-) -> Survey:
-    """Go through a plan without making a call."""
+) -> Estimate:
+    """Go through a plan without making a call.
+
+    `judges` gets a response that is missing and returns the judge calls that it will lead to: model, input
+    tokens, limit of output tokens.
+    """
     cases = {case.id: case for case in plan.dataset}
-    seen = Survey(prices=prices or {})
+    seen = Estimate(prices=prices or {})
 
     def missing(asked: Addressed) -> None:
         case = str(asked.request.tags.get("case_id"))
         if case not in seen.missing_cases and case in cases:
             check_ahead(cases[case])
-        for judge, sent, most in judges(asked) if judges is not None else ():
+        for judge, sent, most in judges(asked):
             marked = seen.rows.setdefault(judge, Row())
             marked.missing += 1
             marked.input_tokens += sent
@@ -183,20 +213,20 @@ def survey(
     return seen
 
 
-def survey_requests(
+def estimate_requests(
     requests: Iterable[Request],
     cache: Cache,
     redo: frozenset[str] = REDO,
     prices: Mapping[str, Price] | None = None,
-) -> Survey:
+) -> Estimate:
     """Say which of some requests are recorded, and what the rest will cost; nothing is called."""
-    seen = Survey(prices=prices or {})
+    seen = Estimate(prices=prices or {})
     _count(seen, walk(((request, 0) for request in requests), cache, redo), cache)
     return seen
 
 
 def _count(
-    seen: Survey, steps: Iterable[Step], cache: Cache, missing: Callable[[Addressed], None] = lambda _: None
+    seen: Estimate, steps: Iterable[Step], cache: Cache, missing: Callable[[Addressed], None] = lambda _: None
 ) -> None:
     """Count what a walk comes to; `missing` gets each call that is to be made, before it is counted."""
     submitted = pending(cache.folder)
@@ -236,8 +266,6 @@ def booked(cache: Cache) -> float:
 
 def _usual_output(cache: Cache) -> Mapping[tuple[Any, ...], float]:
     """Mean output tokens of recorded replies by model and condition."""
-    import polars as pl
-
     if not len(cache):
         return {}
     frame = by_label(cache.frame()).filter(pl.col("output_tokens").is_not_null())

@@ -29,9 +29,9 @@ from icgkit.cases.case import Case
 from icgkit.cases.dataset import Dataset
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.files import inside, read_file, read_parquet, write_whole
-from icgkit.judge.nodes import extract_proposals
 from icgkit.judge.run import merge_verdicts
 from icgkit.prompts.conditions import Condition, build_messages, conditions
+from icgkit.prompts.proposals import extract_proposals
 from icgkit.prompts.replies import as_bool
 from icgkit.schemas import schema
 from icgkit.study.identity import note_import

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from icgkit.calls.keys import mask_keys
 from icgkit.calls.models import Model
 from icgkit.calls.recorded import (
@@ -33,6 +35,7 @@ from icgkit.judge.ask import Judge
 from icgkit.judge.kinds import judge_name
 from icgkit.judge.kinds import kinds as judging_kinds
 from icgkit.prompts.conditions import judge_prompts
+from icgkit.study.chains import CHAINS
 from icgkit.study.plan import Plan
 from icgkit.untrusted import toml_table
 
@@ -41,19 +44,10 @@ if TYPE_CHECKING:
 
 VERDICTS = ("judgments", "precision", "plan", "adversarial", "leakage")
 """Frames that are made from recorded calls and the cases' nodes, besides those of kinds of judging of one's own."""
-_STAGES = {
-    "adversarial": ("adversarial_node",),
-    "ocr_assisted": ("ocr_transcript",),
-    "discover_verify": ("verify",),
-    "gated": ("discover", "gate"),
-    "gated_nl_self": ("gate",),
-}
 
 
 def accept_cases(folder: Path, dataset: Dataset) -> list[str]:
     """Take the cases as they are now for those of a cache; return the ids of the ones that differed."""
-    import polars as pl
-
     changed, gone = differing(folder, dataset)
     old = [*changed, *gone]
     for path in sorted(folder.glob("*.parquet")) if old else ():
@@ -133,7 +127,7 @@ def describe(study: Study, plan: Plan, folder: Path) -> tuple[dict[str, Any], di
     check_cases(folder, whole, meta)
     prompts = {c.id: c.sha256 for c in plan.conditions}
     for c in plan.conditions:
-        for stage in _STAGES.get(c.id, ()):
+        for stage in CHAINS[c.id].stages if c.id in CHAINS else ():
             if stage in plan.stages:
                 prompts[f"{c.id}/{stage}"] = plan.stages[stage].sha256
     before = table_of(meta, "prompts")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from icgkit.calls.cache import Cache
 from icgkit.calls.limits import Limits
@@ -15,13 +16,9 @@ from icgkit.files import named_folder
 from icgkit.judge.kinds import find_kind
 from icgkit.judge.run import Panel
 from icgkit.prompts.conditions import conditions
+from icgkit.study.estimate import Estimate, booked, estimate_requests
 from icgkit.study.file import JudgeEntry, Study
 from icgkit.study.identity import note_judges
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from icgkit.study.estimate import Survey
 
 PRIMARY = ("offline/judge", "offline/judge-strict")
 
@@ -107,8 +104,6 @@ def _panel(
 
 def _responses(store: Cache, data: Dataset, only: Iterable[str]) -> pl.DataFrame:
     """Return the responses of a cache about a dataset, under certain conditions if any are named."""
-    import polars as pl
-
     frame = load_responses(store.folder, dataset=data.name)
     named = list(only)
     return frame.filter(pl.col("condition").is_in(named)) if named else frame
@@ -123,15 +118,13 @@ def estimate_judging(
     only: Iterable[str] = (),
     templates: str | Path | None = None,
     limits: Limits | None = None,
-) -> Survey:
+) -> Estimate:
     """Say what `judge_cache` will call and cost, without a call and without a key; parameters as there."""
-    from icgkit.study.estimate import booked, survey_requests
-
     store = _store(cache)
     data = dataset_of(store.folder, dataset)
     panel = _panel(data, judges, kinds, only, templates)
     requests = panel.requests(_responses(store, data, only))
-    found = survey_requests(requests, store, prices=(limits or Limits()).prices)
+    found = estimate_requests(requests, store, prices=(limits or Limits()).prices)
     found.booked = booked(store)
     return found
 

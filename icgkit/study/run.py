@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from icgkit.calls.cache import Cache
 from icgkit.calls.engine import WOUND_UP
@@ -13,22 +15,20 @@ from icgkit.calls.ledger import Summary, together
 from icgkit.calls.prices import most_output
 from icgkit.calls.record import Record
 from icgkit.calls.request import PICTURE, Addressed, Request, address
+from icgkit.calls.transports import Route, check_models
 from icgkit.cases.case import Case
-from icgkit.cases.dataset import Dataset, load_dataset
+from icgkit.cases.dataset import load_dataset
 from icgkit.cases.images import check_all
 from icgkit.errors import SchemaError
+from icgkit.judge.ask import Judge
 from icgkit.judge.kinds import find_kind
 from icgkit.judge.run import Panel, verdict_lines, without_verdict
 from icgkit.prompts.conditions import judge_prompts
-from icgkit.study.estimate import Survey, booked, survey
+from icgkit.study.elicit import responses, run_plan
+from icgkit.study.estimate import Estimate, booked, estimate_plan
 from icgkit.study.file import Study
 from icgkit.study.identity import describe, note_run
-from icgkit.study.plan import Plan, responses, run_plan
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from icgkit.calls.transports import Route
+from icgkit.study.plan import Plan
 
 JUDGE_TOKENS = 1500
 """Tokens that a judge is shown beside the image: template, nodes and a typical response."""
@@ -120,9 +120,7 @@ def run(
     """
     study = as_study(study)
     cache = cache or study.open_cache()
-    plan = study.plan()
-    panel = panel_of(study, plan)
-    plan = behind(study, plan, panel)
+    plan, panel = plan_with_judges(study)
     describe(study, plan, cache.folder)
     limits = study.call_limits(budget)
 
@@ -145,14 +143,9 @@ def run(
     return done
 
 
-def judging_plan(study: Study, dataset: Dataset | None = None) -> Plan:
-    """Return the plan of a study with its judges behind each response."""
-    plan = study.plan(dataset)
-    return behind(study, plan, panel_of(study, plan))
-
-
-def panel_of(study: Study, plan: Plan) -> Panel:
-    """Return the judges of a study."""
+def plan_with_judges(study: Study) -> tuple[Plan, Panel]:
+    """Return the plan of a study, and its judges, whose calls follow each response as soon as it is there."""
+    plan = study.plan()
     for entry in study.judges:
         for name in entry.kinds:
             if not find_kind(name, study.templates).of_responses:
@@ -162,29 +155,20 @@ def panel_of(study: Study, plan: Plan) -> Panel:
                 )
     families = {c.id: c.family for c in plan.conditions}
     judges = [(entry.judge(study.templates), entry.kinds) for entry in study.judges]
-    return Panel(load_dataset(study.dataset) if judges else plan.dataset, judges, families)
-
-
-def behind(study: Study, plan: Plan, panel: Panel) -> Plan:
-    """Return a plan with judges behind each response: what they are asked follows as soon as it is there."""
-    if not panel.judges:
-        return plan
-    chosen = {c.id for c in plan.conditions}
-    shown = judge_prompts(study.templates)
+    panel = Panel(load_dataset(study.dataset) if judges else plan.dataset, judges, families)
+    if not judges:
+        return plan, panel
+    chosen, shown = set(families), judge_prompts(study.templates)
 
     def then(record: Record, _: Case) -> Iterable[Request]:
         # What only led to a response, such as the first step of a chain, is not judged.
         return panel.follow(record) if record.condition in chosen else ()
 
-    tried = [
-        Request(
-            judge.asked.name,
-            PICTURE if any(shown[k].image for k in own if k in shown) else [],
-            judge.asked.under(""),
-        )
-        for judge, own in panel.judges
-    ]
-    return replace(plan, then=then, behind=tuple(tried))
+    def example(judge: Judge, kinds: Iterable[str]) -> Request:
+        picture = PICTURE if any(shown[k].image for k in kinds if k in shown) else []
+        return Request(judge.asked.name, picture, judge.asked.under(""))
+
+    return replace(plan, then=then, behind=tuple(example(*one) for one in judges)), panel
 
 
 def as_study(study: Study | str | Path | dict[str, Any]) -> Study:
@@ -194,7 +178,7 @@ def as_study(study: Study | str | Path | dict[str, Any]) -> Study:
     return Study.of(study) if isinstance(study, dict) else Study.read(study)
 
 
-def estimate(study: Study | str | Path | dict[str, Any], *, cache: Cache | None = None) -> Survey:
+def estimate(study: Study | str | Path | dict[str, Any], *, cache: Cache | None = None) -> Estimate:
     """Say what a study will call and cost, without a call; images, models and keys are checked.
 
     Raises
@@ -202,16 +186,12 @@ def estimate(study: Study | str | Path | dict[str, Any], *, cache: Cache | None 
     ImageError, CallError
         As `run` would before its first call.
     """
-    from icgkit.calls.transports import check_models
-
     study = as_study(study)
     cache = cache or study.open_cache()
-    plan = study.plan()
-    panel = panel_of(study, plan)
-    plan = behind(study, plan, panel)
+    plan, panel = plan_with_judges(study)
     describe(study, plan, cache.folder)
-    judges = _judge_calls(plan, panel) if panel.judges else None
-    found = survey(plan, cache, frozenset(study.redo), judges, study.call_limits().prices)
+    prices = study.call_limits().prices
+    found = estimate_plan(plan, cache, frozenset(study.redo), _judge_calls(plan, panel), prices)
     found.booked = booked(cache)
     if found.missing:
         check_all(case for case in plan.dataset if case.id in found.missing_cases)
@@ -221,16 +201,16 @@ def estimate(study: Study | str | Path | dict[str, Any], *, cache: Cache | None 
 
 def _judge_calls(plan: Plan, panel: Panel) -> Callable[[Addressed], list[tuple[str, int, int]]]:
     chosen = {c.id for c in plan.conditions}
-    asked = [(judge, own, most_output(judge.asked.under(""))) for judge, own in panel.judges]
+    most = {id(judge): most_output(judge.asked.under("")) for judge, _ in panel.judges}
 
     def calls(call: Addressed) -> list[tuple[str, int, int]]:
         condition = str(call.request.tags.get("condition"))
         if condition not in chosen or call.request.tags.get("kind") != "elicit":
             return []
         return [
-            (judge.asked.name, JUDGE_TOKENS, most)
-            for judge, own, most in asked
-            for _ in panel.marked(judge, own, condition)
+            (judge.asked.name, JUDGE_TOKENS, most[id(judge)])
+            for judge, kinds in panel.judges
+            for _ in panel.marked(judge, kinds, condition)
         ]
 
     return calls

@@ -11,7 +11,7 @@ from icgforge.synth import make_dataset, write_dataset
 from icgforge.synth.twins import absent_nodes, load_twins
 from icgkit.calls.cache import Cache
 from icgkit.errors import SchemaError, UnknownName
-from icgkit.study.plan import elicit
+from icgkit.study.elicit import elicit
 
 
 def test_twins_are_asked_about_without_nodes_and_judged_with_those_they_lack(tmp_path: Path) -> None:

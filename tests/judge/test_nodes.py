@@ -21,9 +21,10 @@ from icgkit.cases.dataset import Dataset
 from icgkit.errors import UnknownName
 from icgkit.judge.ask import Judge, Question, with_params
 from icgkit.judge.kinds import kinds
-from icgkit.judge.nodes import extract_proposals, judge_plan, judge_precision, judge_recall
+from icgkit.judge.nodes import judge_plan, judge_precision, judge_recall
 from icgkit.judge.probes import probe_leakage, read_adversarial
 from icgkit.prompts.conditions import judge_prompts
+from icgkit.prompts.proposals import extract_proposals
 from icgkit.schemas import schema
 
 GOOD = (

@@ -24,8 +24,9 @@ from icgkit.errors import CacheMiss, CallError, ImageError, SchemaError, Unknown
 from icgkit.files import project_root
 from icgkit.study import run as study_run
 from icgkit.study.batch import run_batch
+from icgkit.study.elicit import elicit
 from icgkit.study.file import Study, stratified
-from icgkit.study.plan import Elicitation, elicit
+from icgkit.study.plan import Elicitation
 
 KEY = "sk-test-secret-0123456789"
 

@@ -29,7 +29,7 @@ from icgkit.cases.dataset import write_cases
 from icgkit.cases.images import opened, prepare, upright_rgb
 from icgkit.errors import ImageError, SchemaError
 from icgkit.files import inside, read_file, write_whole
-from icgkit.judge.human import spreadsheet_safe
+from icgkit.study.forms import spreadsheet_safe
 from icgkit.untrusted import json_value
 
 HALVES = {"data_manual_production": "manual", "data_web-sourced_instances": "web"}
