@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 TARGET_COLOR = "#444444"
 _SHOWN = 560
+SHEET, THUMBNAIL = 12, 220
+"""Pictures that a dataset shows, and pixels of their longer side."""
 
 
 @cache
@@ -30,15 +32,22 @@ def environment(folder: str = "templates", **options: Any) -> Environment:
     return Environment(loader=PackageLoader("icgkit", folder), **options)
 
 
+@cache
+def _css() -> Any:
+    from markupsafe import Markup
+
+    path = Path(__file__).parents[1] / "templates" / "display" / "style.css"
+    return Markup(path.read_text(encoding="utf-8"))
+
+
 def case_html(case: Case, found: Mapping[str, Mapping[str, bool | None]] | None = None) -> str:
     """Return the HTML view of a case: marked image, graph, nodes and who found them (title to verdicts by node id)."""
     from markupsafe import Markup
 
     env = environment()
-    css = Path(__file__).parents[1].joinpath("templates") / "display" / "style.css"
     return env.get_template("display/case.html.j2").render(
         case=case,
-        css=Markup(css.read_text(encoding="utf-8")),
+        css=_css(),
         picture=Markup(picture_svg(case)),
         graph=Markup(graph_svg(case)),
         found=found or {},
@@ -160,16 +169,23 @@ def graph_svg(case: Case) -> str:
 
 
 def dataset_html(data: Dataset) -> str:
-    """Return a short HTML summary of a dataset: version, counts, licence, images that are missing."""
-    from markupsafe import Markup, escape
-
-    nodes = sum(len(c.constraint_nodes) for c in data)
+    """Return a dataset as HTML: version, counts, licence, images that are missing, and its first pictures."""
     missing = len(data.missing_images())
-    note = f"{missing} of {len(data)} images are not here" if missing else "all images are here"
-    return str(
-        Markup(
-            '<div class="mathjax_ignore"><b>{}</b> {}: {} cases, {} constraint nodes; {}.<br>{}<br><small>{}</small></div>'
-        ).format(
-            data.name, data.version, len(data), nodes, note, escape(data.licence), escape(data.provenance)
-        )
+    template = environment().get_template("display/dataset.html.j2")
+    return template.render(
+        data=data,
+        css=_css(),
+        nodes=sum(len(c.constraint_nodes) for c in data),
+        note=f"{missing} of {len(data)} images are not here" if missing else "all images are here",
+        shown=[(case, _thumbnail(case)) for case in data.cases[:SHEET]],
     )
+
+
+def _thumbnail(case: Case) -> str:
+    """Return a small picture as a data URL, empty if there is none."""
+    from icgkit.cases.images import prepare
+
+    try:
+        return str(prepare(case.image_path, THUMBNAIL).data_url)
+    except ImageError:
+        return ""

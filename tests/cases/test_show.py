@@ -74,6 +74,14 @@ def test_a_dataset_says_what_it_holds(case: ig.Case, tmp_path: Path) -> None:
     assert "<b>d&lt;b&gt;</b>" in html
 
 
+def test_a_dataset_shows_its_first_pictures() -> None:
+    data = ig.load_dataset("icg-synth")
+    html = data._repr_html_()
+    assert html.count('<img alt="" src="data:image/') == 12
+    assert f"and {len(data) - 12} more" in html
+    assert len(html) < 1_000_000
+
+
 def test_prices_are_no_formulas_in_a_host_that_sets_formulas(shown: ig.Case, tmp_path: Path) -> None:
     ig.write_cases([shown], tmp_path / "cases.jsonl")
     (tmp_path / "dataset.toml").write_text(
