@@ -9,29 +9,28 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, Literal
+
+import polars as pl
+from pydantic import Field, ValidationError
+from pydantic.dataclasses import dataclass
 
 from icgkit.cases import subset
 from icgkit.cases.case import Case
 from icgkit.cases.dataset import Dataset
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.judge.ask import Judge
-from icgkit.prompts.conditions import FAMILIES, Condition, conditions, judge_prompts
+from icgkit.prompts.conditions import Condition, Family, conditions, judge_prompts, problems
 from icgkit.schemas import SCHEMAS, Schema, verdict_schema
 
-if TYPE_CHECKING:
-    import polars as pl
-
-ABOUT = ("nodes", "proposals", "reasons", "labels")
-NODES = ("all", "visible")
 CASES, CONSTRAINTS, MOST = 60, 100, 2
-_FIELDS = ("about", "nodes", "fields", "frame", "families", "without", "unless_named", "then", "why")
+Name = Annotated[str, Field(pattern=r"^(\w[\w .-]*)?$")]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Kind:
     """One kind of judging, as the front matter of its template says.
 
@@ -44,15 +43,15 @@ class Kind:
 
     id: str
     label: str
-    about: str
-    fields: tuple[str, ...]
-    frame: str
-    nodes: str = "all"
-    families: tuple[str, ...] = FAMILIES
+    fields: Annotated[tuple[Name, ...], Field(min_length=1)]
+    about: Literal["nodes", "proposals", "reasons", "labels"] = "nodes"
+    nodes: Literal["all", "visible"] = "all"
+    frame: Name = ""
+    families: tuple[Family, ...] = ()
     without: tuple[str, ...] = ()
     unless_named: tuple[str, ...] = ()
     then: tuple[str, ...] = ()
-    why: str = ""
+    why: Name = ""
 
     @property
     def templates(self) -> tuple[str, ...]:
@@ -72,7 +71,7 @@ class Kind:
 
 
 _LABELS = Kind(
-    "adversarial", "Adversarial labels (read, no judge model)", "labels", ("valid",), "adversarial"
+    "adversarial", "Adversarial labels (read, no judge model)", ("valid",), "labels", frame="adversarial"
 )
 
 
@@ -101,40 +100,15 @@ def _kinds(prompts: Mapping[str, Condition]) -> dict[str, Kind]:
 
 def _kind(prompt: Condition, meta: Mapping[str, Any]) -> Kind:
     place = f"{prompt.id}.md: judging"
+    known = {f.name for f in fields(Kind)} - {"id", "label"}
     for name in meta:
-        if name not in _FIELDS:
-            raise UnknownName.among(f"field in {place}", str(name), _FIELDS)
-    names: dict[str, tuple[str, ...]] = {}
-    for name in ("fields", "families", "without", "unless_named", "then"):
-        value = meta.get(name, [])
-        if not isinstance(value, list) or not all(isinstance(v, str) and v for v in value):
-            raise SchemaError(f"{place}.{name}", got=value, allowed="a list of names")
-        names[name] = tuple(value)
-    texts = {name: meta.get(name, "") for name in ("frame", "why")}
-    for name, value in texts.items():
-        if not isinstance(value, str) or (value and not value.replace("_", "").isalnum()):
-            raise SchemaError(f"{place}.{name}", got=value, allowed="a name of letters, digits and _")
-    for name, allowed in (("about", ABOUT), ("nodes", NODES)):
-        if meta.get(name, allowed[0]) not in allowed:
-            raise SchemaError(f"{place}.{name}", got=meta[name], allowed=allowed)
-    for family in names["families"]:
-        if family not in FAMILIES:
-            raise UnknownName.among(f"family in {place}", family, FAMILIES)
-    if not names["fields"]:
-        raise SchemaError(f"{place}.fields", allowed="at least one field that a verdict answers")
-    return Kind(
-        prompt.id,
-        prompt.label,
-        meta.get("about", "nodes"),
-        names["fields"],
-        texts["frame"] or prompt.id,
-        meta.get("nodes", "all"),
-        names["families"] or FAMILIES,
-        names["without"],
-        names["unless_named"],
-        names["then"],
-        texts["why"],
-    )
+        if name not in known:
+            raise UnknownName.among(f"field in {place}", str(name), known)
+    defaults = {"fields": (), "frame": prompt.id}
+    try:
+        return Kind(id=prompt.id, label=prompt.label, **defaults | {k: v for k, v in meta.items() if v})
+    except ValidationError as exc:
+        raise SchemaError(f"{place}: {problems(exc)}") from None
 
 
 def find_kind(name: str, templates: str | Path | None = None) -> Kind:
@@ -150,7 +124,7 @@ def marks(kind: Kind | str, condition: str, family: str = "", *, asked: Containe
     rule = find_kind(kind) if isinstance(kind, str) else kind
     known = conditions()
     family = family or (known[condition].family if condition in known else "core")
-    if family not in rule.families or condition in rule.without:
+    if (rule.families and family not in rule.families) or condition in rule.without:
         return False
     return not rule.unless_named or condition in rule.unless_named or condition in asked
 
@@ -204,7 +178,5 @@ def _visible(case: Case) -> list[str]:
 
 
 def _frame(dataset: Dataset, chosen: set[tuple[str, str]]) -> pl.DataFrame:
-    import polars as pl
-
     rows = [(c.id, n.id) for c in dataset for n in c.constraint_nodes if (c.id, n.id) in chosen]
     return pl.DataFrame(rows, schema={"case_id": pl.String, "node_id": pl.String}, orient="row")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import polars as pl
 
 from icgkit.calls.cache import Cache
 from icgkit.calls.limits import Limits
@@ -20,9 +22,6 @@ from icgkit.prompts.replies import Mark, read_json, read_labels
 from icgkit.schemas import schema
 from icgkit.taxonomy import SUBTYPES
 from icgkit.untrusted import json_value
-
-if TYPE_CHECKING:
-    import polars as pl
 
 FORMS = ("anon", "orig")
 """The anonymised reason, and the reason as annotated, which is a ceiling."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from icgkit.calls.cache import Cache
 from icgkit.calls.limits import Limits
@@ -20,9 +22,6 @@ from icgkit.judge.kinds import Kind, find_kind, judge_name, kinds, marks
 from icgkit.judge.nodes import Nodes, nodes_of, question_of, verdict_frame
 from icgkit.judge.probes import guesses, probe_leakage, read_adversarial
 from icgkit.schemas import Schema, schema
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Answered = tuple[Mapping[str, Any], Judge, Question]
 
@@ -108,8 +107,6 @@ class Panel:
         self, responses: pl.DataFrame, cache: Cache, *, limits: Limits | None = None, progress: bool = True
     ) -> dict[str, pl.DataFrame]:
         """Ask what has yet to be asked about responses, and lay out all verdicts: frame by name of its file."""
-        import polars as pl
-
         by_kind: dict[str, list[Answered]] = {}
         rules: dict[str, Kind] = {}
         for row in schema("responses").check(responses).iter_rows(named=True):
@@ -160,8 +157,6 @@ def without_verdict(frame: pl.DataFrame) -> int:
 
 def verdict_lines(frames: Mapping[str, pl.DataFrame]) -> list[str]:
     """Return one line for each frame of verdicts: rows, those without a verdict and why, by judge."""
-    import polars as pl
-
     lines = []
     for name, frame in frames.items():
         line = f"{name}: {frame.height:,d} rows"
@@ -185,7 +180,6 @@ def verdict_lines(frames: Mapping[str, pl.DataFrame]) -> list[str]:
 
 def merge_verdicts(path: Path, form: Schema, new: pl.DataFrame) -> pl.DataFrame:
     """Write verdicts into a file: over what it had for the same keys, beside the rest; return the whole."""
-    import polars as pl
 
     def own(frame: pl.DataFrame) -> pl.DataFrame:
         return form.check(frame).select(c for c in form.columns if c in frame.columns)

@@ -186,7 +186,7 @@ def read_condition(path: Path) -> Condition:
         condition = Condition(**told)
         condition = replace(condition, system=condition.system.strip())
     except ValidationError as exc:
-        raise SchemaError(f"{path.name}: {_problems(exc)}") from None
+        raise SchemaError(f"{path.name}: {problems(exc)}") from None
     for words in (condition.system, condition.body):
         try:
             _template(words)
@@ -198,7 +198,7 @@ def read_condition(path: Path) -> Condition:
 _FRONT = [f.name for f in fields(Condition)]
 
 
-def _problems(exc: ValidationError) -> str:
+def problems(exc: ValidationError) -> str:
     """Say which fields are missing or wrong."""
     errors = exc.errors(include_url=False)
     missing = [str(e["loc"][0]) for e in errors if e["type"] == "missing"]

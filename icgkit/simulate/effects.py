@@ -12,19 +12,18 @@ given the first one's verdict.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.files import project_root
+from icgkit.schemas import schema
 from icgkit.taxonomy import SUBTYPES
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SUFFIX = " (simulated)"
 SOURCES = ("TextEditBench", "Pexels", "other")
@@ -64,8 +63,6 @@ def design(cases: int = 461, *, nodes: int | None = None, seed: int = 42) -> pl.
     >>> layout["case_id"].n_unique(), layout.height, layout.filter(n_inter=1)["case_id"].n_unique()
     (461, 776, 228)
     """
-    import polars as pl
-
     if cases < 1:
         raise SchemaError("cases", got=cases, allowed="1 or more")
     nodes = round(cases * 776 / 461) if nodes is None else nodes
@@ -113,9 +110,9 @@ def probabilities(
     effects: Effects, layout: pl.DataFrame, models: Sequence[str], conditions: Sequence[str], *, seed: int
 ) -> NDArray[np.float64]:
     """Draw the random effects and return P(found) for every (node, model, condition)."""
-    case, n_cases = _codes(layout)
+    case = case_codes(layout)
     rng = np.random.default_rng([seed, 2])
-    noise = effects["case_sd"] * rng.standard_normal(n_cases)[case]
+    noise = effects["case_sd"] * rng.standard_normal(case.max() + 1)[case]
     noise = noise + effects["node_sd"] * rng.standard_normal(layout.height)
     shift = effects.get("source", {})
     if "source" in layout.columns:
@@ -131,9 +128,9 @@ def probabilities(
     return np.asarray(1 / (1 + np.exp(-eta)))
 
 
-def _codes(layout: pl.DataFrame) -> tuple[NDArray[np.int64], int]:
-    codes = layout.select(dense=layout["case_id"].rank("dense") - 1)["dense"].to_numpy().astype(np.int64)
-    return codes, int(codes.max()) + 1
+def case_codes(layout: pl.DataFrame) -> NDArray[np.int64]:
+    """Return a whole number from 0 for each node, the same in one case."""
+    return layout.select(dense=layout["case_id"].rank("dense") - 1)["dense"].to_numpy().astype(np.int64)
 
 
 def judgments(
@@ -183,18 +180,10 @@ def judgments(
     >>> frame["simulated"].all(), sorted(frame["condition"].unique())
     (True, ['direct', 'oracle'])
     """
-    import polars as pl
-
-    from icgkit.schemas import schema
-
     effects = load_effects() if effects is None else effects
     layout = design(cases, seed=seed) if isinstance(cases, int) else cases
-    models = _chosen(
-        "model",
-        models,
-        [m for m in effects["models"] if m not in effects.get("aside", [])],
-        effects["models"],
-    )
+    usual = [m for m in effects["models"] if m not in effects.get("aside", [])]
+    models = _chosen("model", models, usual, effects["models"])
     conditions = _chosen("condition", conditions, effects["conditions"], effects["conditions"])
     primary = effects["primary_judge"]
     judges = _chosen("judge", judges, [primary], [primary, *effects.get("judges", {})])
@@ -236,30 +225,27 @@ def _rows(
     said: NDArray[np.bool_], real: NDArray[np.bool_], share: float, rng: np.random.Generator,
 ) -> pl.DataFrame:  # fmt: skip
     """Lay out one condition and judge; a verdict "not found" fails in one to three of its parts."""
-    import polars as pl
-
     keep = (
-        layout["n_inter"].to_numpy() > 0 if condition == "oracle_no_inter" else np.ones(layout.height, bool)
+        (layout["n_inter"] > 0).to_numpy() if condition == "oracle_no_inter" else np.ones(layout.height, bool)
     )
-    base = layout.filter(pl.Series(keep))
+    shown = ("dataset", "case_id", "node_id", "category", "subtype", "indirectness", "source")
+    base = layout.filter(keep).select(c for c in shown if c in layout.columns)
     found = said[keep].T.ravel()
-    gone = rng.random(found.shape) < share
+    gone = pl.Series(rng.random(found.shape) < share)
     depth = rng.random(found.shape)  # first part that fails: region 70 %, update 18 %, reason 12 %
-    parts = {"region": found | (depth > 0.7), "update": found | (depth > 0.88), "reason": found}
-    wanted = [
-        c
-        for c in ("dataset", "case_id", "node_id", "category", "subtype", "indirectness", "source")
-        if c in base.columns
-    ]
-    frame = pl.concat([base.select(wanted).with_columns(model=pl.lit(m)) for m in models])
-    verdicts = {
-        name: pl.Series(v).set(pl.Series(gone), None) for name, v in (parts | {"found": found}).items()
+    parts = {
+        "region": found | (depth > 0.7),
+        "update": found | (depth > 0.88),
+        "reason": found,
+        "found": found,
     }
+    frame = pl.concat([base.with_columns(model=pl.lit(m)) for m in models])
+    verdicts = {name: pl.Series(v).set(gone, None) for name, v in parts.items()}
     return frame.with_columns(
         condition=pl.lit(condition),
         sample=pl.lit(0, dtype=pl.Int64),
         judge=pl.lit(judge),
-        status=pl.Series(np.where(gone, "no_response", "ok").tolist()),
+        status=pl.Series(np.where(gone.to_numpy(), "no_response", "ok").tolist()),
         simulated=pl.lit(True),
         truth=pl.Series(real[keep].T.ravel()),
         **verdicts,
@@ -317,11 +303,13 @@ def intercept_for(mean: float, sd: float) -> float:
     """Find a with E[1 / (1 + exp(-(a + sd Z)))] = mean, Z standard normal."""
     points, weights = np.polynomial.hermite_e.hermegauss(41)
     weights = weights / weights.sum()
-    low, high = -40.0, 40.0
-    for _ in range(80):
+    return bisect(lambda a: float(weights @ (1 / (1 + np.exp(-(a + sd * points))))), mean, 40.0, 80)
+
+
+def bisect(rising: Callable[[float], float], level: float, bound: float, steps: int) -> float:
+    """Find where a rising function is at a level, between -bound and bound, by halving."""
+    low, high = -bound, bound
+    for _ in range(steps):
         middle = (low + high) / 2
-        if float(weights @ (1 / (1 + np.exp(-(middle + sd * points))))) < mean:
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if rising(middle) < level else (low, middle)
     return (low + high) / 2

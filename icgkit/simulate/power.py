@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from statistics import NormalDist
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError, UnknownName
-from icgkit.simulate.effects import SUFFIX, design, effect_model
-
-if TYPE_CHECKING:
-    import polars as pl
+from icgkit.metrics import cases_needed, power_difference
+from icgkit.metrics._resample import wilson
+from icgkit.simulate.effects import SUFFIX, bisect, case_codes, design, effect_model
 
 Floats = NDArray[np.float64]
 CASES = (50, 100, 200, 300, 461, 600, 800, 1200)
@@ -73,31 +74,23 @@ def power_curve(
     >>> curve["power"][0] < curve["power"][1]
     True
     """
-    import polars as pl
-
-    from icgkit.metrics import cases_needed, power_difference
-    from icgkit.metrics._resample import wilson
-
     n_studies, alpha, power, seed = trials.n_studies, trials.alpha, trials.power, trials.seed
     if models < 1 or n_studies < 10 or min(cases, default=0) < 2:
         raise SchemaError(
             "power curve", got={"models": models, "cases": list(cases), "n_studies": n_studies},
             allowed="1 model or more, 2 cases or more, 10 studies or more",
         )  # fmt: skip
+    if not 0 < alpha < 1:
+        raise SchemaError("alpha", got=alpha, allowed="between 0 and 1")
     two = _two_conditions(effect, recall, models, effects, reference)
+    z = NormalDist().inv_cdf(1 - alpha / 2)
     rows = []
     sums = np.zeros(3)
     for size in cases:
         means, spreads = _studies(two, size, n_studies, seed, sums)
-        z = _z(alpha)
         rejected = float((np.abs(means) * size**0.5 > z * spreads).mean())
-        rows.append(
-            {
-                "cases": size,
-                "power": rejected,
-                **dict(zip(("low", "high"), wilson(rejected, n_studies, 0.95), strict=True)),
-            }
-        )
+        low, high = wilson(rejected, n_studies, 0.95)
+        rows.append({"cases": size, "power": rejected, "low": low, "high": high})
     n, total, squares = sums
     sd = float(np.sqrt((squares - total**2 / n) / (n - 1)))
     closed = power_difference(effect=effect, sd=sd, cases=list(cases), alpha=alpha)
@@ -119,14 +112,6 @@ def power_curve(
         ),
         pl.lit("ok" if needed else "effect is 0: no number of cases is enough").alias("status"),
     )
-
-
-def _z(alpha: float) -> float:
-    from statistics import NormalDist
-
-    if not 0 < alpha < 1:
-        raise SchemaError("alpha", got=alpha, allowed="between 0 and 1")
-    return NormalDist().inv_cdf(1 - alpha / 2)
 
 
 def _two_conditions(
@@ -157,13 +142,12 @@ def _calibrate(effects: Mapping[str, Any], reference: str, leans: Sequence[float
     noise = points * np.hypot(effects["case_sd"], effects["node_sd"])
     eta = np.add.outer(np.add.outer(np.array(leans), offset), noise)
     error = effects["judge_error"]
-    low, high = -15.0, 15.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        p = ((1 / (1 + np.exp(-(eta + middle)))) @ (weights / weights.sum())).mean()
-        seen = p * error["sensitivity"] + (1 - p) * (1 - error["specificity"])
-        low, high = (middle, high) if seen < mean else (low, middle)
-    return (low + high) / 2
+
+    def seen(shift: float) -> float:
+        p = ((1 / (1 + np.exp(-(eta + shift)))) @ (weights / weights.sum())).mean()
+        return float(p * error["sensitivity"] + (1 - p) * (1 - error["specificity"]))
+
+    return bisect(seen, mean, 15.0, 60)
 
 
 def _studies(
@@ -172,7 +156,7 @@ def _studies(
     """Return mean and standard deviation over cases of the difference, for each study; add to `sums`."""
     layout = design(size, seed=seed)
     kinds = layout["subtype"].to_list()
-    case = layout.select(c=layout["case_id"].rank("dense") - 1)["c"].to_numpy().astype(np.int64)
+    case = case_codes(layout)
     share = 1 / np.bincount(case)[case]
     names = two["models"]
     eta = np.empty((2, len(names), layout.height))

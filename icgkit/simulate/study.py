@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from icgkit.cases import subset as sampling
+from icgkit.cases.dataset import load_dataset
+from icgkit.schemas import SCHEMAS
 from icgkit.simulate.effects import SOURCES, SUFFIX, design, judgments, load_effects
 from icgkit.taxonomy import SUBTYPES
-
-if TYPE_CHECKING:
-    import polars as pl
 
 CORE = ("direct", "cot", "icg_self", "oracle")
 
@@ -46,15 +46,11 @@ def study(
     >>> all(frame["simulated"].all() for frame in frames.values())
     True
     """
-    import polars as pl
-
-    from icgkit.schemas import SCHEMAS
-
     effects = load_effects() if effects is None else effects
     layout = design(cases, seed=seed) if isinstance(cases, int) else cases
     primary = effects["primary_judge"]
     drawn = judgments(effects, cases=layout, judges=[primary, *effects["judges"]], seed=seed, truth=True)
-    drawn = _subset_ocr(_guided_subset(drawn, layout, seed), layout, seed)
+    drawn = _judged_in_part(drawn, layout, seed)
     small = subset(layout, 50, seed)
     aside = judgments(
         effects, cases=layout.filter(pl.col("case_id").is_in(small)), models=effects["aside"],
@@ -103,10 +99,6 @@ def write(
 
 def layout_of(dataset: str, *, seed: int = 42) -> pl.DataFrame:
     """Lay a study out on the nodes of a dataset, with sources drawn in the proportions of `design`."""
-    import polars as pl
-
-    from icgkit.cases.dataset import load_dataset
-
     data = load_dataset(dataset)
     cases = data.frame().select("case_id", n_inter=(pl.col("n_inter") > 0).cast(pl.Int64))
     drawn = np.random.default_rng([seed, 8]).choice(SOURCES, size=cases.height, p=[0.4, 0.35, 0.25])
@@ -128,20 +120,12 @@ def subset(layout: pl.DataFrame, cases: int, seed: int) -> list[str]:
     return sampling.stratified(groups := sampling.strata(layout), min(cases, len(groups)), seed=seed)
 
 
-def _guided_subset(frame: pl.DataFrame, layout: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Keep the GPT-4o judge's verdicts on guided conditions to 84 cases, as in the study."""
-    import polars as pl
-
-    few = subset(layout, 84, seed)
+def _judged_in_part(frame: pl.DataFrame, layout: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """Keep the GPT-4o judge to 84 cases under guided conditions, and `ocr_assisted` to 50, as in the study."""
     guided = ~pl.col("condition").is_in(CORE) & (pl.col("judge") == "gpt-4o" + SUFFIX)
-    return frame.filter(~guided | pl.col("case_id").is_in(few))
-
-
-def _subset_ocr(frame: pl.DataFrame, layout: pl.DataFrame, seed: int) -> pl.DataFrame:
-    import polars as pl
-
-    few = subset(layout, 50, seed)
-    return frame.filter((pl.col("condition") != "ocr_assisted") | pl.col("case_id").is_in(few))
+    for part, cases in ((guided, 84), (pl.col("condition") == "ocr_assisted", 50)):
+        frame = frame.filter(~part | pl.col("case_id").is_in(subset(layout, cases, seed)))
+    return frame
 
 
 def _rng(seed: int, name: str) -> np.random.Generator:
@@ -149,8 +133,6 @@ def _rng(seed: int, name: str) -> np.random.Generator:
 
 
 def _repeat(base: pl.DataFrame, model: str, condition: str) -> pl.DataFrame:
-    import polars as pl
-
     return base.with_columns(
         model=pl.lit(model),
         condition=pl.lit(condition),
@@ -160,8 +142,6 @@ def _repeat(base: pl.DataFrame, model: str, condition: str) -> pl.DataFrame:
 
 
 def _precision(more: Mapping[str, Any], layout: pl.DataFrame, primary: str, seed: int) -> pl.DataFrame:
-    import polars as pl
-
     rng = _rng(seed, "precision")
     cases = layout.select("dataset", "case_id").unique(maintain_order=True)
     parts = []
@@ -184,8 +164,6 @@ def _precision(more: Mapping[str, Any], layout: pl.DataFrame, primary: str, seed
 
 
 def _adversarial(more: Mapping[str, Any], layout: pl.DataFrame, seed: int) -> pl.DataFrame:
-    import polars as pl
-
     rng = _rng(seed, "adversarial")
     true = layout.select("dataset", "case_id", "node_id", planted=pl.lit(False))
     planted = true.unique(["dataset", "case_id"], maintain_order=True).with_columns(
@@ -200,8 +178,6 @@ def _adversarial(more: Mapping[str, Any], layout: pl.DataFrame, seed: int) -> pl
 
 
 def _plan(more: Mapping[str, Any], layout: pl.DataFrame, primary: str, seed: int) -> pl.DataFrame:
-    import polars as pl
-
     rng = _rng(seed, "plan")
     rank = pl.int_range(pl.len()).over("case_id")
     # 60 cases, 40 of them with two constraints: 100 constraints, as in the study.
@@ -221,8 +197,6 @@ def _plan(more: Mapping[str, Any], layout: pl.DataFrame, primary: str, seed: int
 
 
 def _leakage(more: Mapping[str, Any], layout: pl.DataFrame, seed: int) -> pl.DataFrame:
-    import polars as pl
-
     rng, leak = _rng(seed, "leakage"), more["leakage"]
     ids, n = list(SUBTYPES), layout.height
     parts = []
@@ -258,8 +232,6 @@ def _rest(layout: pl.DataFrame, by_category: Mapping[str, float], overall: float
 
 
 def _human(more: Mapping[str, Any], layout: pl.DataFrame, seed: int) -> pl.DataFrame:
-    import polars as pl
-
     rng = _rng(seed, "human")
     base = layout.filter(pl.col("case_id").is_in(subset(layout, 100, seed))).select(
         "dataset", "case_id", "node_id"
@@ -285,8 +257,6 @@ def _sample(layout: pl.DataFrame, nodes: int, rng: np.random.Generator) -> pl.Da
 
 
 def _audit(more: Mapping[str, Any], layout: pl.DataFrame, seed: int) -> pl.DataFrame:
-    import polars as pl
-
     rng = _rng(seed, "audit")
     base = _sample(layout, min(156, layout.height), rng).select("dataset", "case_id", "node_id")
     answers = {name: pl.Series(rng.random(base.height) < rate) for name, rate in more["audit"].items()}
@@ -294,8 +264,6 @@ def _audit(more: Mapping[str, Any], layout: pl.DataFrame, seed: int) -> pl.DataF
 
 
 def _labels(more: Mapping[str, Any], layout: pl.DataFrame, seed: int) -> pl.DataFrame:
-    import polars as pl
-
     rng = _rng(seed, "labels")
     base = _sample(layout, min(60, layout.height), rng)
     parts = []
@@ -316,8 +284,6 @@ def _labels(more: Mapping[str, Any], layout: pl.DataFrame, seed: int) -> pl.Data
 
 def _failures(more: Mapping[str, Any], first: pl.DataFrame, seed: int) -> pl.DataFrame:
     """Give some of the oracle's misses a source, in the study's proportions."""
-    import polars as pl
-
     rng = _rng(seed, "failures")
     sources: Sequence[str] = [s for s, n in more["failures"].items() for _ in range(n)]
     missed = first.filter(pl.col("condition") == "oracle", ~pl.col("found"))
@@ -329,8 +295,6 @@ def _failures(more: Mapping[str, Any], first: pl.DataFrame, seed: int) -> pl.Dat
 
 def _gold(first: pl.DataFrame, seed: int) -> pl.DataFrame:
     """Give 400 decisions of direct and oracle the verdict of an unerring person."""
-    import polars as pl
-
     rng = _rng(seed, "gold")
     base = first.filter(pl.col("condition").is_in(["direct", "oracle"]), pl.col("found").is_not_null())
     return _sample(base, min(400, base.height), rng).rename({"truth": "gold"})
