@@ -44,6 +44,7 @@ SETS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
             "S_status",
             "S_difficulty",
             "S_annotators",
+            "M_pairs",
         ),
     ),
 }
