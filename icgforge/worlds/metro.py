@@ -28,7 +28,7 @@ def facts(rng: Random) -> Values:
         "line": rng.choice(list(LINES)),
         "start": rng.randrange(380, 1200, 7),
         "every": rng.choice([4, 5, 6, 8]),
-        "fare": rng.choice([1350, 1400, 1500]),
+        "fare": rng.choice([1300, 1400, 1500]),
         "first": rng.randrange(310, 340, 5),
         "go_label": "다음 열차 출발",
         "with": 4,
@@ -75,7 +75,7 @@ world.derive(
     "round", "product", lambda fare: 2 * fare, label="the fare there and back", shown=money("{}원", digits=0)
 )
 world.derive(
-    "kid", "ratio", lambda fare: fare // 20 * 10, label="the fare for children", shown=money("{}원", digits=0)
+    "kid", "ratio", lambda fare: fare // 2, label="the fare for children", shown=money("{}원", digits=0)
 )
 world.derive("end", "copy", lambda s6: s6)
 world.derive("end_en", "translation", lambda s6: STATIONS[s6][0], label="the terminus in Latin letters")
@@ -83,7 +83,7 @@ world.holds("six stations", lambda s1, s2, s3, s4, s5, s6: len({s1, s2, s3, s4, 
 world.cut("next", go_label="어제 두 번째 열차")
 world.edit("line", lambda v, rng: rng.choice([n for n in LINES if n != v["line"]]))
 world.edit("every", lambda v, rng: rng.choice([m for m in (3, 4, 6, 10) if m != v["every"]]))
-world.edit("fare", lambda v, rng: v["fare"] + rng.choice([-100, 50, 100, 200]))
+world.edit("fare", lambda v, rng: v["fare"] + rng.choice([-100, 100, 200, 300]))
 world.edit("m2", lambda v, rng: v["m2"] + rng.choice([1, 2, 3]))
 world.edit("m4", lambda v, rng: v["m4"] + rng.choice([1, 2, 4]))
 world.edit(

@@ -13,15 +13,15 @@ euro = money("{} €", ",", ".")
 world = World(
     "museum",
     lang="el",
-    labels={"name": "the name", "open": "the hour of opening", "close": "the hour of closing", "price": "the price of a ticket", "off": "the closed day", "floor": "the floor of the exhibition", "age": "the age of free entry"},
-    formats={"open": clock, "close": clock, "price": euro, "off": lambda d: DAYS["el"][d], "floor": lambda n: f"{n}ος όροφος"},
+    labels={"name": "the name", "open": "the hour of opening", "close": "the hour of closing", "price": "the price of a ticket", "shut": "the closed day", "floor": "the floor of the exhibition", "age": "the age of free entry"},
+    formats={"open": clock, "close": clock, "price": euro, "shut": lambda d: DAYS["el"][d], "floor": lambda n: f"{n}ος όροφος"},
 )  # fmt: skip
 
 
 @world.facts
 def facts(rng: Random) -> Values:
     """Draw the facts."""
-    return {"name": rng.choice(list(NAMES)), "open": rng.choice([480, 510, 540, 600]), "close": rng.choice([960, 1020, 1080, 1200]), "price": rng.choice([600, 800, 1000, 1200]), "off": rng.choice([0, 1, 2]), "floor": rng.choice([1, 2, 3]), "age": rng.choice([6, 12, 18]), "tour": rng.choice([60, 90]), "adults": 2, "kids": 2, "family_label": "Δύο ενήλικοι, δύο παιδιά"}  # fmt: skip
+    return {"name": rng.choice(list(NAMES)), "open": rng.choice([480, 510, 540, 600]), "close": rng.choice([960, 1020, 1080, 1200]), "price": rng.choice([600, 800, 1000, 1200]), "shut": rng.choice([0, 1, 2]), "floor": rng.choice([1, 2, 3]), "age": rng.choice([6, 12, 18]), "tour": rng.choice([60, 90]), "adults": 2, "kids": 2, "family_label": "Δύο ενήλικοι, δύο παιδιά"}  # fmt: skip
 
 
 world.derive("en", "translation", lambda name: NAMES[name][0], label="the English name")
@@ -41,18 +41,18 @@ world.derive("family", "sum", lambda price, half, adults, kids: price * adults +
 world.derive("group", "percent", lambda price: price * 8 // 10, label="the price in a group", shown=euro)
 world.derive("cheap", "claim", lambda price: price // 100 + 1, label="the claim about the price", shown=lambda v: f"κάτω από {v} €")  # fmt: skip
 world.derive(
-    "off_en", "translation", lambda off: f"closed on {SHORT[off]}", label="the closed day in English"
+    "shut_en", "translation", lambda shut: f"closed on {SHORT[shut]}", label="the closed day in English"
 )
 for k in range(7):
     world.derive(
         f"m{k}",
         "access",
-        lambda off, k=k: k != off,
-        of=("off",),
+        lambda shut, k=k: k != shut,
+        of=("shut",),
         label=f"the dot of day {k + 1}",
         shown=lambda v: "an open dot" if v else "a crossed-out dot",
     )
-world.derive("back", "weekday", lambda off: DAYS["el"][(off + 1) % 7], label="the day of opening again")
+world.derive("back", "weekday", lambda shut: DAYS["el"][(shut + 1) % 7], label="the day of opening again")
 world.derive("floor_en", "translation", lambda floor: {1: "first", 2: "second", 3: "third"}[floor] + " floor", label="the floor in English")  # fmt: skip
 world.derive(
     "step", "marker", lambda floor: floor, label="the mark in the section", shown=lambda n: f"floor {n}"
@@ -67,7 +67,7 @@ world.edit(
 )
 world.edit("open", lambda v, rng: rng.choice([t for t in (450, 510, 540, 600, 630) if t != v["open"]]))
 world.edit("price", lambda v, rng: rng.choice([p for p in (500, 700, 800, 900, 1400) if p != v["price"]]))
-world.edit("off", lambda v, rng: rng.choice([d for d in range(5) if d != v["off"]]))
+world.edit("shut", lambda v, rng: rng.choice([d for d in range(5) if d != v["shut"]]))
 world.edit("name", lambda v, rng: rng.choice([n for n in NAMES if n != v["name"]]))
 world.edit("floor", lambda v, rng: rng.choice([n for n in (1, 2, 3) if n != v["floor"]]))
 world.edit("age", lambda v, rng: rng.choice([n for n in (6, 10, 12, 18) if n != v["age"]]))
