@@ -39,7 +39,7 @@ world.derive(
 )
 world.derive("half", "clock", lambda close: close - 60, label="the hour of half price", shown=clock)
 world.derive("hours", "duration", lambda open, close: close - open, label="the hours", shown=lambda m: f"{m // 60} h {m % 60:02d}")  # fmt: skip
-world.derive("close12", "translation", lambda close: clock12(close), label="the closing in twelve hours")
+world.derive("twelve", "translation", lambda close: clock12(close), label="the closing in twelve hours")
 world.derive(
     "shown", "picture", lambda sort: SORTS[sort][0], label="the bread in the window", shown=lambda v: f"a {v}"
 )

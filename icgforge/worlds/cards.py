@@ -22,7 +22,7 @@ def facts(rng: Random) -> Values:
         "other": rng.randint(13, 24),
         "stake": rng.choice([20, 30, 50]),
         "who": rng.choice(["Mara", "Theo", "Ines"]),
-        "hand_label": "This hand",
+        "score_label": "score now",
         "round": rng.randint(2, 9),
         "score": rng.randint(40, 95),
     }
@@ -47,7 +47,7 @@ world.derive(
 world.derive("crown", "pointer", lambda wins: wins, label="the crown", shown=lambda v: "a crown at the left" if v else "a crown at the right")  # fmt: skip
 world.derive("mean", "average", lambda total: round(total / 3, 1), label="the average of the hand", shown=lambda v: f"{v:.1f}")  # fmt: skip
 world.holds("three different numbers, no draw", lambda c1, c2, c3, total, other: len({c1, c2, c3}) == 3 and total != other)  # fmt: skip
-world.cut("total", hand_label="Last hand")
+world.cut("after", score_label="best score ever")
 world.edit("c1", lambda v, rng: rng.choice([n for n in range(2, 11) if n not in (v["c1"], v["c2"], v["c3"])]))
 world.edit("c2", lambda v, rng: rng.choice([n for n in range(2, 11) if n not in (v["c1"], v["c2"], v["c3"])]))
 world.edit("c3", lambda v, rng: rng.choice([n for n in range(2, 11) if n not in (v["c1"], v["c2"], v["c3"])]))
