@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from random import Random
+from typing import Any
 
 Date = dt.date
 
@@ -100,3 +102,21 @@ def season(date: Date) -> str:
 def move(date: Date, days: int) -> Date:
     """Return a date some days later."""
     return date + dt.timedelta(days=days)
+
+
+def by(name: str, *steps: int) -> Callable[[dict[str, Any], Random], Any]:
+    """Return an edit that moves a number by one of some steps."""
+    return lambda v, rng: v[name] + rng.choice(steps)
+
+
+def other(
+    names: Sequence[str], k: int, free: Iterable[Any], good: Callable[[Any, Any], bool] = lambda *_: True
+) -> Callable[[dict[str, Any], Random], Any]:
+    """Return an edit of the k-th name to what none of the names has yet; `good(new, old)` rules more out."""
+    choice = list(free)
+
+    def change(v: dict[str, Any], rng: Random) -> Any:
+        taken = [v[n] for n in names]
+        return rng.choice([x for x in choice if x not in taken and good(x, taken[k])] or [None])
+
+    return change
