@@ -30,7 +30,6 @@ world.derive("first", "abbreviation", lambda name: name[0], label="the letter on
 world.derive("second", "counterpart", lambda first: first, label="the letter on the other side")
 world.derive("years", "anniversary", lambda since, year: year - since, label="the age of the firm", shown=lambda n: f"{n} years")  # fmt: skip
 world.derive("gen", "classification", lambda years: {0: "first", 1: "second", 2: "third", 3: "fourth", 4: "fifth"}[min(years // 25, 4)] + " generation", label="the generation")  # fmt: skip
-world.derive("round_", "emphasis", lambda years: years % 25 == 0, label="the wreath around the year")
 world.derive(
     "glass", "mirrored", lambda close: close, label="the closing time on the glass door", shown=clock
 )
