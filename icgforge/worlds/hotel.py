@@ -68,4 +68,4 @@ world.edit("arrive", lambda v, rng: move(v["arrive"], rng.choice([-2, -1, 1, 2, 
 world.edit(
     "number", lambda v, rng: rng.choice([3, 5, 7, 9, 11]) * 100 + v["number"] % 100 + rng.choice([-1, 1])
 )
-world.edit("guests", lambda v, rng: 3 - v["guests"])
+world.edit("guests", lambda v, rng: rng.choice([n for n in (1, 2) if n != v["guests"]]))
