@@ -23,6 +23,8 @@ from icgkit.prompts.replies import read_json, strip_thinking
 from icgkit.study.plan import Plan, Then
 
 MAX_CANDIDATES = 10
+NONE = "(none was confirmed)"
+"""What stands in place of an empty list."""
 WIDE = 20
 """Candidates of a wide discovery that are checked."""
 CHECKS = ("locatable", "dependent", "needed")
@@ -116,12 +118,14 @@ def checked(step: str, check: str, most: int, questions: Sequence[str]) -> Calla
             def last(answer: Record) -> Iterable[Request]:
                 kept = kept_candidates(candidates, _ok(answer), questions)
                 if kept is not None:
-                    listed = {"constraints": bullet_list(kept) or "(none was confirmed)"}
+                    listed = {"constraints": bullet_list(kept) or NONE}
                     counts = {"candidates": len(candidates), "kept": len(kept)}
                     yield wanted.ask(listed, subject=answer.key, **counts)
 
             if candidates:
                 yield wanted.step(check, last, {"candidates": candidates})
+            elif questions == GATE and _ok(record):  # nothing was proposed, which is an answer
+                yield wanted.ask({"constraints": NONE}, subject=record.key, candidates=0, kept=0)
 
         return wanted.step(step, then)
 

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from icgkit.cases.dataset import Dataset, load_audit, load_dataset, sha256_of
+from icgkit.cases.dataset import Dataset, load_annotations, load_audit, load_dataset, sha256_of
 from icgkit.files import project_root
-from icgkit.metrics import agreement
+from icgkit.metrics import agreement, graph_agreement
 from icgkit.taxonomy import CATEGORIES, SUBTYPES
 
 QUESTIONS = ("exists", "region", "update", "reason")
@@ -46,8 +46,10 @@ def card() -> str:
 
 
 def test_size_and_coverage(teb: Dataset) -> None:
-    assert len(teb) >= 60
-    assert all(1 <= len(case.constraint_nodes) <= 6 for case in teb)
+    assert len({case.image for case in teb}) >= 300
+    assert sum(case.metadata.get("second_instruction", False) for case in teb) >= 100
+    assert sum(node.where == "else" for case in teb for node in case.constraint_nodes) >= 900
+    assert all(1 <= len(case.constraint_nodes) <= 10 for case in teb)
     assert any(case.inter_constraints for case in teb)
     found = {node.subtype for case in teb for node in case.constraint_nodes}
     assert len(found) >= 14
@@ -60,8 +62,7 @@ def test_every_node_is_filled_in(teb: Dataset) -> None:
         assert case.image_sha256, case.id
         for node in case.constraint_nodes:
             assert node.bbox, (case.id, node.id)
-            assert node.region_clean, (case.id, node.id)
-            assert node.reason_anon, (case.id, node.id)
+            assert bool(node.region_clean) == bool(node.reason_anon), (case.id, node.id)
 
 
 def test_anonymised_reasons_hold_no_number_and_no_quotation(teb: Dataset) -> None:
@@ -78,7 +79,8 @@ def test_origin_of_each_instruction_is_recorded(teb: Dataset) -> None:
         assert meta["instruction_from"] in {"texteditbench", "icgkit"}, case.id
         assert meta["teb_id"], case.id
         assert f"data_{meta['half']}/{meta['folder']}/" in case.image, case.id
-    assert len({case.image for case in teb}) == len(teb)
+    first = [case.image for case in teb if not case.metadata.get("second_instruction")]
+    assert len(set(first)) == len(first)
 
 
 def test_no_image_is_committed() -> None:
@@ -97,25 +99,16 @@ def test_images_have_the_recorded_size_and_checksum(teb: Dataset) -> None:
             assert ImageOps.exif_transpose(image).size == case.image_size, case.id
 
 
-def test_each_pass_audits_every_node_that_it_found(teb: Dataset, audit: list[dict[str, str]]) -> None:
+def test_each_pass_audits_every_node_of_version_1_that_it_found(
+    teb: Dataset, audit: list[dict[str, str]]
+) -> None:
     first, second = ([row for row in audit if row["annotator"] == name] for name in PASSES)
     assert len(audit) == len(first) + len(second)
     assert len(_keys(first)) == len(first)
     assert len(_keys(second)) == len(second)
     # The second one found what the first had left
     assert _keys(second) == _keys([row for row in first if row["repaired"] != "removed"])
-    kept = _keys([row for row in second if row["repaired"] != "removed"])
-    nodes = {(case.id, node.id) for case in teb for node in case.constraint_nodes}
-    assert kept <= nodes
-    # What came after it was reported as missing, or split off from teb-025 n1
-    named = {
-        (row["case_id"], node)
-        for row in _rows("missing.csv")
-        if not row["decision"].startswith("not added")
-        for node in re.findall(r"n[0-9]+", row["decision"].split(";")[0])
-    }
-    assert nodes - kept == named | {("teb-025", "n4"), ("teb-025", "n5"), ("teb-025", "n6")}
-    assert not named & _keys(audit)
+    assert {case_id for case_id, _ in _keys(second)} <= {case.id for case in teb}
 
 
 def test_audit_answers_and_repairs(audit: list[dict[str, str]]) -> None:
@@ -184,29 +177,6 @@ def test_data_card_counts_repairs_as_they_are(audit: list[dict[str, str]], card:
     assert f"named something in {len(missing)} cases. 15 nodes were added in {len(added)} of these" in card
 
 
-def test_data_card_counts_nodes_as_they_are(teb: Dataset, card: str) -> None:
-    nodes = [node for case in teb for node in case.constraint_nodes]
-    subtypes = Counter(node.subtype for node in nodes)
-    for name in CATEGORIES:
-        own = {k: n for k, n in subtypes.items() if SUBTYPES[k].category == name}
-        (line,) = re.findall(
-            rf"^\| {name.replace('_', '-')} \| {sum(own.values())} \| (.*) \|$", card, re.MULTILINE
-        )
-        for subtype, count in own.items():
-            assert f"{SUBTYPES[subtype].label.lower()} {count}" in line, subtype
-    weak = sum(node.strength == "weak" for node in nodes)
-    most = max(len(case.constraint_nodes) for case in teb)
-    assert f"| cases | {len(teb)}," in card
-    assert (
-        f"| constraint nodes | {len(nodes)} ({len(nodes) - weak} strong, {weak} weak), 1 to {most} a case |"
-        in card
-    )
-    edges = [len(case.inter_constraints) for case in teb]
-    assert f"| edges between nodes | {sum(edges)}, in {sum(map(bool, edges))} cases |" in card
-    public = sum(case.metadata["instruction_from"] == "texteditbench" for case in teb)
-    assert f"| instructions | {public} taken from TextEditBench, {len(teb) - public} written here" in card
-
-
 def test_the_audit_is_read_as_answers() -> None:
     frame = load_audit(load_dataset("icg-teb"))
     assert frame is not None
@@ -216,3 +186,81 @@ def test_the_audit_is_read_as_answers() -> None:
         ("independent pass", 260, 247, 248, 251, 252),
         ("second pass", 262, 258, 260, 252, 252),
     ]
+
+
+def _lines(card: str, head: str) -> str:
+    return card.split(head, 1)[1].split("\n\n", 2)[1]
+
+
+def test_data_card_counts_nodes_as_they_are(teb: Dataset, card: str) -> None:
+    nodes = [(case, node) for case in teb for node in case.constraint_nodes]
+    parts = {w: [node for _, node in nodes if node.where == w] for w in ("else", "target")}
+    heads = {
+        "else": "Nodes elsewhere than on the edited text, by subtype:",
+        "target": "Nodes on the edited text:",
+    }
+    for where, own in parts.items():
+        table, count = _lines(card, heads[where]), Counter(node.subtype for node in own)
+        for name in CATEGORIES:
+            subtypes = {k: count[k] for k, s in SUBTYPES.items() if s.category == name}
+            (line,) = re.findall(
+                rf"^\| {name.replace('_', '-')} \| {sum(subtypes.values())} \| (.*) \|$", table, re.MULTILINE
+            )
+            for subtype, n in subtypes.items():
+                assert f"{SUBTYPES[subtype].label.lower()} {n}" in line, subtype
+    weak = sum(node.strength == "weak" for _, node in nodes)
+    sizes = [len(case.constraint_nodes) for case in teb]
+    second = sum(case.metadata.get("second_instruction", False) for case in teb)
+    assert f"| cases | {len(teb)}, on {len({c.image for c in teb})} images; {second} are a second" in card
+    assert (
+        f"| {len(nodes)} ({len(nodes) - weak} strong, {weak} weak), {min(sizes)} to {max(sizes)} a case |"
+        in card
+    )
+    head = sum(any(n.where == "else" for n in case.constraint_nodes) for case in teb)
+    assert f"| {len(parts['else'])}, in {head} cases: what tables count |" in card
+    assert f"| {len(parts['target'])}: how its letters have to be drawn" in card
+    chain = Counter(min(3, case.chain(node.id)) for case, node in nodes if node.where == "else")
+    assert f"| 1: {chain[1]}, 2: {chain[2]}, 3 or more: {chain[3]} |" in card
+    edges = [len(case.inter_constraints) for case in teb]
+    assert f"| edges between nodes | {sum(edges)}, in {sum(map(bool, edges))} cases |" in card
+    public = sum(case.metadata["instruction_from"] == "texteditbench" for case in teb)
+    assert f"| instructions | {public} taken from TextEditBench, {len(teb) - public} written here" in card
+    clean = sum(bool(node.region_clean) for _, node in nodes)
+    assert f"the last two for {clean} of {len(nodes)} nodes" in card
+
+
+def test_two_annotators_wrote_every_case_and_the_card_gives_their_agreement(teb: Dataset, card: str) -> None:
+    written = load_annotations(teb)
+    assert written is not None
+    ids = {case.id for case in teb}
+    assert set(written["case_id"]) <= ids
+    pairs: dict[tuple[str, str], set[str]] = {("blind 1", "blind 2"): set(), ("author", "blind"): set()}
+    for case_id, who in written.select("case_id", "annotator").unique().iter_rows():
+        next(cases for pair, cases in pairs.items() if who in pair).add(case_id)
+    assert not set.intersection(*pairs.values())
+    assert len(set.union(*pairs.values())) >= len(ids) - 5, "one who names nothing leaves no row"
+    for pair in pairs:
+        first, second = (written.filter(annotator=who, where="else") for who in pair)
+        rows = {r["measure"]: r for r in graph_agreement(first, second).iter_rows(named=True)}
+        cells = [f"{r['estimate']:.3f} ({r['low']:.3f}–{r['high']:.3f})" for r in rows.values()]
+        counts = [str(rows["existence"][n]) for n in ("n_first", "n_second", "n_matched")]
+        assert " | ".join([*counts, *cells]) in card, pair
+
+
+def test_every_decision_of_the_adjudication_is_there(teb: Dataset) -> None:
+    rows = _rows("adjudication.csv")
+    assert {row["decision"] for row in rows} == {"kept", "left out"}
+    kept = Counter(row["case_id"] for row in rows if row["decision"] == "kept")
+    assert kept == Counter({case.id: len(case.constraint_nodes) for case in teb})
+    alone = [
+        row
+        for row in rows
+        if row["named_by"] in ("author", "blind", "blind 1", "blind 2") and row["decision"] == "kept"
+    ]
+    assert alone, "what one annotator alone named is kept where the adjudicator found it forced"
+    assert sum(bool(row["why"]) for row in alone) > len(alone) / 2
+
+
+def test_nodes_say_what_was_disputed(teb: Dataset) -> None:
+    fields = Counter(field for case in teb for node in case.constraint_nodes for field in node.disputed)
+    assert set(fields) == {"existence", "subtype", "region", "where"}

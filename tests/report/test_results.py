@@ -96,7 +96,9 @@ def test_what_cases_share_is_a_column_and_is_resampled() -> None:
     assert (drawn.cluster, real.cluster) == ("template", "image")
     assert drawn.judgments["template"].n_unique() == 82
     assert drawn.judgments["template"].null_count() == 0
-    assert real.judgments["image"].n_unique() == real.judgments["case_id"].n_unique()
+    assert real.judgments["image"].n_unique() < real.judgments["case_id"].n_unique(), (
+        "some pictures have two instructions"
+    )
     assert real.judgments["template"].null_count() == real.judgments.height
     assert drawn.need("precision")[0]["template"].null_count() == 0
     assert "whole templates resampled" in drawn.interval(10, 1)

@@ -4,8 +4,10 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from loopback import Answer, listen
 
 import icgkit as ig
 from icgkit.calls.worker import answer
@@ -132,3 +134,19 @@ def test_the_first_call_through_litellm_warns_of_nothing() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "stop", done.stderr[-1000:]
+
+
+def test_nothing_proposed_is_an_answer_of_the_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model on loopback that proposes nothing: two calls, and a response that says so."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+
+    def told(_: str, asked: dict[str, Any]) -> Answer:
+        choice = {"index": 0, "message": {"role": "assistant", "content": "No."}, "finish_reason": "stop"}
+        return 200, {}, json.dumps({"model": asked["model"], "choices": [choice], "usage": {}}).encode()
+
+    with listen(told) as server:
+        model = ig.Elicitation({"api_base": server.url, "max_tokens": 20})
+        data, cache = ig.load_dataset("icg-synth").subset(["s1-001"]), ig.Cache(tmp_path / "c")
+        answers = ig.elicit(data, ["gated"], ["openai/m"], cache=cache, how=model, progress=False)
+    assert answers.filter(condition="gated")["text"].to_list() == ["No."]
+    assert {record.stage for record in cache.records()} == {"discover", None}
