@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from icgkit.errors import SchemaError
 from icgkit.metrics.intervals import Bootstrap
@@ -55,6 +54,8 @@ def match_nodes(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
     >>> match_nodes(nodes, nodes.reverse()).select("first", "second", "iou").rows()
     [(0, 1, 1.0), (1, 0, 1.0)]
     """
+    from scipy.optimize import linear_sum_assignment
+
     parts = []
     for frame, name in ((first, "first"), (second, "second")):
         if absent := [c for c in COLUMNS if c not in frame.columns]:

@@ -303,7 +303,7 @@ def test_nothing_changed_loads_nothing_heavy(project: Path, make_notebook: Make)
     code = (
         "import sys; from icgkit.cli import app\n"
         "try: app(['reproduce'])\n"
-        "except SystemExit as e: print(e.code, [m for m in ('papermill', 'polars', 'matplotlib') if m in sys.modules])"
+        "except SystemExit as e: print(e.code, [m for m in ('papermill', 'litellm', 'matplotlib', 'pandas') if m in sys.modules])"
     )
     for _ in range(3):  # More often than twice only if somebody edits the package meanwhile.
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
