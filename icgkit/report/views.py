@@ -211,10 +211,12 @@ def minus(differences: pl.DataFrame, target: str) -> pl.DataFrame:
     )
 
 
-def with_counts(cells: pl.DataFrame, judgments: pl.DataFrame, by: str = "model") -> pl.DataFrame:
+def with_counts(
+    cells: pl.DataFrame, judgments: pl.DataFrame, pooled: pl.DataFrame | None = None, by: str = "model"
+) -> pl.DataFrame:
     """Append what each row of a wide table stands on: `cases`, verdicts that are `scored` and `missing`.
 
-    The row `ALL` counts everything; a row of which there are no judgments has nulls.
+    The row `ALL` counts what was pooled, everything by default; a row of which there are no judgments has nulls.
 
     Parameters
     ----------
@@ -230,7 +232,7 @@ def with_counts(cells: pl.DataFrame, judgments: pl.DataFrame, by: str = "model")
         (pl.len() - scored).alias("missing"),
     ]
     each = judgments.group_by(by).agg(counts)
-    everything = judgments.select(pl.lit(ALL).alias(by), *counts)
+    everything = (judgments if pooled is None else pooled).select(pl.lit(ALL).alias(by), *counts)
     return cells.join(
         pl.concat([each, everything], how="vertical_relaxed"), on=by, how="left", maintain_order="left"
     )
