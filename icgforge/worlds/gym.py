@@ -51,8 +51,8 @@ world.derive("cheap", "claim", lambda each, single: 2 * each < single, label="th
 world.derive("save", "difference", lambda pass_, visits, single: visits * single - pass_, label="the saving of the pass", shown=rub)  # fmt: skip
 world.derive("date_t", "copy", lambda date: date, label="the date", shown=day_month("ru"))
 world.derive("wd", "weekday", lambda date: weekday("ru")(date), label="the weekday")
-for i, short in enumerate(("Пн", "Вт", "Ср", "Чт", "Пт", "Сб", "Вс")):
-    world.derive(f"day{i}", "emphasis", lambda date, i=i, short=short: (short, date.weekday() == i), of=("date",), label=f"the {i + 1}. letter pair of the week", shown=lambda v: v[0])  # fmt: skip
+for place, short in enumerate(("Пн", "Вт", "Ср", "Чт", "Пт", "Сб", "Вс")):
+    world.derive(f"day{place}", "emphasis", lambda date, i=place, short=short: (short, date.weekday() == i), of=("date",), label=f"the {place + 1}. letter pair of the week", shown=lambda v: v[0])  # fmt: skip
 world.derive("pay", "date", lambda date: move(date, 30), label="the day of payment", shown=day_month("ru"))
 world.holds("one class is the fullest", lambda u1, u2, u3, u4: sorted((u1, u2, u3, u4))[-1] > sorted((u1, u2, u3, u4))[-2])  # fmt: skip
 world.holds(
