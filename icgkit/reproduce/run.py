@@ -45,6 +45,7 @@ SETS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
             "S_difficulty",
             "S_annotators",
             "M_pairs",
+            "M_utility",
         ),
     ),
 }
