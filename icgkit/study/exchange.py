@@ -14,34 +14,57 @@ import io
 import json
 import mimetypes
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
 from icgkit.calls.cache import Cache
 from icgkit.calls.models import PAPER
+from icgkit.calls.record import Record
+from icgkit.calls.recorded import load_responses
 from icgkit.calls.reply import read_reply
 from icgkit.calls.request import Prompt, Request, address, record_for, sent_params
 from icgkit.cases.case import Case
 from icgkit.cases.dataset import Dataset
-from icgkit.errors import SchemaError, UnknownName
-from icgkit.files import inside, read_file, read_parquet, write_whole
+from icgkit.errors import SchemaError
+from icgkit.files import inside, read_file, read_parquet, read_text, write_whole
 from icgkit.judge.run import merge_verdicts
 from icgkit.prompts.conditions import Condition, build_messages, conditions
 from icgkit.prompts.proposals import extract_proposals
 from icgkit.prompts.replies import as_bool
 from icgkit.schemas import schema
 from icgkit.study.identity import note_import
+from icgkit.study.plan import find_conditions
 from icgkit.untrusted import json_value
 
 ELSEWHERE = "made-elsewhere"
 """What stands for the address of a call that icgkit did not make; it is part of the call's key."""
 TOKENS = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
 NUMBERS = ("cost", "latency", "created")
+READ = frozenset(
+    (
+        "case_id",
+        "condition",
+        "model",
+        "text",
+        "sample",
+        "finish",
+        "finish_reason",
+        "prompt_sha256",
+        *TOKENS,
+        *NUMBERS,
+    )
+)
+"""Columns of an answer; others are kept with its record."""
 FORMS = ("folder", "jsonl", "batch")
+Row = dict[str, Any]
+Key = tuple[str | int, ...]
+Wrong = tuple[str, str, Row]
+"""Place of a row that was not taken, why, and the row."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -136,17 +159,13 @@ def export_prompts(
 
 
 def _single(names: Iterable[str], templates: str | Path | None) -> list[Condition]:
-    known = conditions(templates)
-    chosen = []
-    for name in names:
-        if name not in known:
-            raise UnknownName.among("condition", name, known)
-        if known[name].stage != "single":
+    chosen = find_conditions(names, templates)
+    for condition in chosen:
+        if condition.stage != "single":
             raise SchemaError(
-                f"{name} is a chain of calls, whose later prompts hang on earlier answers",
-                allowed=[c.id for c in known.values() if c.stage == "single"],
+                f"{condition.id} is a chain of calls, whose later prompts hang on earlier answers",
+                allowed=[c.id for c in conditions(templates).values() if c.stage == "single"],
             )
-        chosen.append(known[name])
     return chosen
 
 
@@ -229,92 +248,60 @@ def import_answers(
     SchemaError
         For a file that cannot be read, or lacks a column.
     """
-    rows = list(_rows(Path(path)))
-    _need(rows, ("case_id", "condition", "model", "text"), Path(path))
+    rows = _rows(Path(path), ("case_id", "condition", "model", "text"))
     cases = {case.id: case for case in dataset}
     known = conditions(templates)
     prompts: dict[tuple[str, str], Prompt] = {}
-    seen: dict[tuple[str, ...], str] = {}
-    stated: Counter[str] = Counter()
-    wrong: list[tuple[str, str, dict[str, Any]]] = []
-    models: dict[str, set[str]] = {}
-    records = []
-    for place, row in rows:
-        try:
-            case, condition = _case_and_condition(row, cases, known)
-            sample = _number(row, "sample", whole=True) or 0
-            model = _text(row, "model")
-            key = (case.id, condition.id, model, str(int(sample)))
-            if key in seen:
-                raise SchemaError(f"case, condition, model and sample stand on {seen[key]} as well")
-            if (case.id, condition.id) not in prompts:
-                prompts[case.id, condition.id] = Prompt.of(build_messages(case, condition))
-            prompt = prompts[case.id, condition.id]
-            if (hashed := row.get("prompt_sha256")) not in (None, ""):
-                if hashed != prompt.sha256:
-                    raise SchemaError(
-                        "answers another prompt",
-                        got=str(hashed)[:40],
-                        allowed=f"{prompt.sha256} (as it is now)",
-                    )
-                stated["checked"] += 1
-            else:
-                stated["assumed"] += 1
-            records.append(_record(row, case, condition, model, int(sample), prompt))
-        except SchemaError as exc:
-            wrong.append((place, str(exc), row))
-            continue
-        seen[key] = place
-        models.setdefault(model, set()).add(condition.id)
+
+    def read(row: Row) -> tuple[Key, tuple[Record, str, str, str]]:
+        case, condition = _case_and_condition(row, cases, known)
+        sample, model = int(_number(row, "sample", whole=True) or 0), _text(row, "model")
+        place = (case.id, condition.id)
+        if place not in prompts:
+            prompts[place] = Prompt.of(build_messages(case, condition))
+        prompt, hashed = prompts[place], row.get("prompt_sha256") or ""
+        if hashed not in ("", prompt.sha256):
+            allowed = f"{prompt.sha256} (as it is now)"
+            raise SchemaError("answers another prompt", got=str(hashed)[:40], allowed=allowed)
+        record = _record(row, case, condition, model, sample, prompt)
+        return (*place, model, sample), (record, model, condition.id, "checked" if hashed else "assumed")
+
+    good, wrong = _taken(rows, read, "case, condition, model and sample stand")
     folder = Path(cache)
-    if records:
+    if good:
         store = Cache(folder)
-        for record in records:
+        for record, *_ in good:
             store.put(record)
         store.pack()
         store.close()
-        note_import(
-            folder,
-            dataset,
-            models,
-            {c: known[c].sha256 for c in sorted(set().union(*models.values()))},
-            collected,
-        )
-    return _report(len(records), wrong, folder, "answers", stated)
+        models: dict[str, set[str]] = {}
+        for _, model, condition, _ in good:
+            models.setdefault(model, set()).add(condition)
+        words = {c: known[c].sha256 for c in sorted(set().union(*models.values()))}
+        note_import(folder, dataset, models, words, collected)
+    return _report(len(good), wrong, folder, "answers", Counter(row[3] for row in good))
 
 
-def _record(
-    row: Mapping[str, Any], case: Case, condition: Condition, model: str, sample: int, prompt: Prompt
-) -> Any:
+def _record(row: Row, case: Case, condition: Condition, model: str, sample: int, prompt: Prompt) -> Record:
     finish = row.get("finish_reason") or row.get("finish") or "stop"
     usage = {new: _number(row, old, whole=True) for old, new in TOKENS.items()}
     text = row.get("text")
     if text is not None and not isinstance(text, str):
         raise SchemaError("text", got=type(text).__name__, allowed="a text")
     reply = {"choices": [{"message": {"content": text}, "finish_reason": finish}], "usage": usage}
-    more = {
-        k: v
-        for k, v in row.items()
-        if k
-        not in ("case_id", "condition", "model", "text", "sample", "finish", "finish_reason", "prompt_sha256")
-        and k not in (*TOKENS, *NUMBERS)
-        and v not in (None, "")
-    }
-    tags: dict[str, Any] = {
+    more = {k: v for k, v in row.items() if k not in READ and v not in (None, "")}
+    tags = {
         "kind": "elicit",
         "dataset": case.dataset,
         "case_id": case.id,
         "condition": condition.id,
-    }
-    tags |= {"template_sha256": condition.sha256, "label": None} | ({"imported": more} if more else {})
+        "template_sha256": condition.sha256,
+        "label": None,
+    } | ({"imported": more} if more else {})
     request = Request(model, prompt.messages, {"api_base": ELSEWHERE}, sample, tags, None, prompt)
-    read = read_reply(reply)
-    return record_for(
-        address(request),
-        **{k: v for k, v in read.items() if k != "answered_model"},
-        **{k: _number(row, k) for k in NUMBERS},
-        params=json.dumps(sent_params({})),
-    )
+    answer = {k: v for k, v in read_reply(reply).items() if k != "answered_model"}
+    numbers = {k: _number(row, k) for k in NUMBERS}
+    return record_for(address(request), **answer, **numbers, params=json.dumps(sent_params({})))
 
 
 def import_verdicts(path: str | Path, cache: str | Path, dataset: Dataset) -> Imported:
@@ -338,72 +325,74 @@ def import_verdicts(path: str | Path, cache: str | Path, dataset: Dataset) -> Im
         A row is not taken if there is no such answer, node or proposal in the cache, a mark is
         neither true nor false, or its key stands twice.
     """
-    from icgkit.calls.recorded import load_responses
-
-    folder = Path(cache)
-    rows = list(_rows(Path(path)))
+    folder, file = Path(cache), Path(path)
+    rows = _rows(file)
     precision = bool(rows) and all("item" in row for _, row in rows)
-    fields = ("valid",) if precision else ("region", "update", "reason")
-    place_of = "item" if precision else "node_id"
-    _need(rows, ("case_id", "condition", place_of, "judge", *fields), Path(path))
-    responses = load_responses(folder, dataset=dataset.name)
-    answers = {
-        (r["case_id"], r["condition"], r["model"], r["sample"]): r for r in responses.iter_rows(named=True)
-    }
-    models = sorted({key[2] for key in answers})
-    nodes = {(c.id, n.id) for c in dataset for n in c.constraint_nodes}
-    items: set[tuple[Any, ...]] = set()
-    if precision:
-        found = extract_proposals(responses).proposals
-        items = set(found.select("case_id", "condition", "model", "sample", "item").iter_rows())
     form = schema("precision" if precision else "judgments")
-    good, wrong = [], []
-    seen: dict[tuple[Any, ...], str] = {}
-    for place, row in rows:
-        try:
-            sample = int(_number(row, "sample", whole=True) or 0)
-            model = str(row.get("model") or "") or (models[0] if len(models) == 1 else "")
-            if not model:
-                raise SchemaError("no model", allowed=models)
-            answer = (_text(row, "case_id"), _text(row, "condition"), model, sample)
-            if answer not in answers:
-                raise SchemaError("no such answer in the cache", got=", ".join(map(str, answer)))
-            what: Any
-            if precision:
-                what = int(_number(row, "item", whole=True) or 0)
-                if (*answer, what) not in items:
-                    raise SchemaError("no such proposed constraint in the answer", got=what)
-            else:
-                what = _text(row, "node_id")
-                if (answer[0], what) not in nodes:
-                    raise SchemaError("no such node", got=f"{answer[0]}, {what}")
-            judge = _text(row, "judge")
-            key = (*answer, what, judge)
-            if key in seen:
-                raise SchemaError(f"the same verdict stands on {seen[key]} as well")
-            marks = {name: _mark(row, name) for name in fields}
-        except SchemaError as exc:
-            wrong.append((place, str(exc), row))
-            continue
-        seen[key] = place
-        call = {
-            k: v for k, v in answers[answer].items() if k in form.columns and k not in ("status", *fields)
-        }
+    fields, place = (("valid",), "item") if precision else (("region", "update", "reason"), "node_id")
+    _need(rows, ("case_id", "condition", place, "judge", *fields), file)
+    responses = load_responses(folder, dataset=dataset.name)
+    key = ("case_id", "condition", "model", "sample")
+    answers = {tuple(row[k] for k in key): row for row in responses.iter_rows(named=True)}
+    models = sorted({answer[2] for answer in answers})
+    nodes = {(c.id, n.id) for c in dataset for n in c.constraint_nodes}
+    items = (
+        set(extract_proposals(responses).proposals.select(*key, "item").iter_rows()) if precision else set()
+    )
+
+    def read(row: Row) -> tuple[Key, dict[str, Any]]:
+        sample = int(_number(row, "sample", whole=True) or 0)
+        model = str(row.get("model") or "") or (models[0] if len(models) == 1 else "")
+        if not model:
+            raise SchemaError("no model", allowed=models)
+        answer = (_text(row, "case_id"), _text(row, "condition"), model, sample)
+        if answer not in answers:
+            raise SchemaError("no such answer in the cache", got=", ".join(map(str, answer)))
+        about = int(_number(row, "item", whole=True) or 0) if precision else _text(row, "node_id")
+        if precision and (*answer, about) not in items:
+            raise SchemaError("no such proposed constraint in the answer", got=about)
+        if not precision and (answer[0], about) not in nodes:
+            raise SchemaError("no such node", got=f"{answer[0]}, {about}")
+        judge = _text(row, "judge")
+        marks = {name: _mark(row, name) for name in fields}
         missing = None in marks.values()
-        made = call | {place_of: what, "judge": judge, **marks, "status": "incomplete" if missing else "ok"}
+        made = (
+            answers[answer]
+            | {place: about, "judge": judge, "status": "incomplete" if missing else "ok"}
+            | marks
+        )
         if not precision:
             made["found"] = None if missing else all(marks.values())
-        good.append({name: made.get(name) for name in form.columns})
+        return (*answer, about, judge), {name: made.get(name) for name in form.columns}
+
+    good, wrong = _taken(rows, read, "the same verdict stands")
     if good:
-        frame = form.frame(good)
-        merge_verdicts(folder / f"{form.name}.parquet", form, frame)
+        merge_verdicts(folder / f"{form.name}.parquet", form, form.frame(good))
         note_import(folder, dataset, {}, {}, "", judges=sorted({str(row["judge"]) for row in good}))
     return _report(len(good), wrong, folder, "verdicts", Counter())
 
 
-def _report(
-    n: int, wrong: Sequence[tuple[str, str, dict[str, Any]]], folder: Path, what: str, stated: Counter[str]
-) -> Imported:
+def _taken(
+    rows: Iterable[tuple[str, Row]], read: Callable[[Row], tuple[Key, T]], twice: str
+) -> tuple[list[T], list[Wrong]]:
+    """Read rows; one that does not fit, or has the key of an earlier one, is set aside with the reason."""
+    good: list[T] = []
+    wrong: list[Wrong] = []
+    seen: dict[Key, str] = {}
+    for place, row in rows:
+        try:
+            key, made = read(row)
+            if key in seen:
+                raise SchemaError(f"{twice} on {seen[key]} as well")
+        except SchemaError as exc:
+            wrong.append((place, str(exc), row))
+        else:
+            seen[key] = place
+            good.append(made)
+    return good, wrong
+
+
+def _report(n: int, wrong: Sequence[Wrong], folder: Path, what: str, stated: Mapping[str, int]) -> Imported:
     kept = None
     if wrong:
         folder.mkdir(parents=True, exist_ok=True)
@@ -414,7 +403,7 @@ def _report(
     return Imported(n, tuple((place, why) for place, why, _ in wrong), kept, dict(stated))
 
 
-def _need(rows: Sequence[tuple[str, dict[str, Any]]], columns: Sequence[str], path: Path) -> None:
+def _need(rows: Sequence[tuple[str, Row]], columns: Sequence[str], path: Path) -> None:
     if not rows:
         raise SchemaError(f"{path.name} has no rows")
     there = set().union(*(row for _, row in rows))
@@ -424,35 +413,33 @@ def _need(rows: Sequence[tuple[str, dict[str, Any]]], columns: Sequence[str], pa
         )
 
 
-def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the rows of a file, each with its place in words."""
+def _rows(path: Path, columns: Sequence[str] = ()) -> list[tuple[str, Row]]:
+    """Return the rows of a file that has these columns, each with its place in words."""
     if path.is_dir():
-        yield from _folder_rows(path)
-        return
-    ending = path.suffix.lower()
-    if ending == ".parquet":
-        for k, row in enumerate(read_parquet(path).iter_rows(named=True), 1):
-            yield f"row {k}", row
-        return
-    if ending not in (".jsonl", ".csv"):
-        raise SchemaError(
-            f"{path.name}: kind of file", got=ending or path.name, allowed=[".jsonl", ".csv", ".parquet"]
-        )
+        rows = list(_folder_rows(path))
+    elif path.suffix.lower() == ".parquet":
+        rows = [(f"row {k}", row) for k, row in enumerate(read_parquet(path).iter_rows(named=True), 1)]
+    elif path.suffix.lower() in (".jsonl", ".csv"):
+        rows = list((_csv_rows if path.suffix.lower() == ".csv" else _json_rows)(path, read_text(path)))
+    else:
+        allowed = [".jsonl", ".csv", ".parquet"]
+        raise SchemaError(f"{path.name}: kind of file", got=path.suffix or path.name, allowed=allowed)
+    if columns:
+        _need(rows, columns, path)
+    return rows
+
+
+def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, Row]]:
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     try:
-        text = read_file(path).decode("utf-8-sig")
-    except UnicodeDecodeError as exc:
-        raise SchemaError(
-            f"{path.name}: not UTF-8, byte {exc.start + 1}", remedy="save it as UTF-8"
-        ) from None
-    if ending == ".csv":
-        csv.field_size_limit(max(csv.field_size_limit(), len(text)))
-        try:
-            reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-            for row in reader:
-                yield f"line {reader.line_num}", {str(k): v for k, v in row.items() if k is not None}
-        except csv.Error as exc:
-            raise SchemaError(f"{path.name}, line {reader.line_num}: no CSV: {exc}") from None
-        return
+        for row in reader:
+            yield f"line {reader.line_num}", {str(k): v for k, v in row.items() if k is not None}
+    except csv.Error as exc:
+        raise SchemaError(f"{path.name}, line {reader.line_num}: no CSV: {exc}") from None
+
+
+def _json_rows(path: Path, text: str) -> Iterator[tuple[str, Row]]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             row = json_value(line, f"{path.name}, line {number}", lenient=True)
@@ -461,7 +448,7 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"line {number}", row
 
 
-def _folder_rows(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _folder_rows(folder: Path) -> Iterator[tuple[str, Row]]:
     """Yield the answers of a folder that was worked through by hand; empty ones are no answers."""
     for place, row in _rows(folder / "answers.csv"):
         name = f"{row.get('condition')}/{row.get('case_id')}/answer.md"

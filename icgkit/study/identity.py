@@ -30,7 +30,7 @@ from icgkit.calls.recorded import (
 from icgkit.calls.request import sent_params
 from icgkit.cases.dataset import Dataset, load_dataset
 from icgkit.errors import SchemaError
-from icgkit.files import __version__, project_root, read_file, read_parquet, write_whole
+from icgkit.files import __version__, project_root, read_file, read_parquet, replacing, write_whole
 from icgkit.judge.ask import Judge
 from icgkit.judge.kinds import judge_name
 from icgkit.judge.kinds import kinds as judging_kinds
@@ -47,28 +47,32 @@ VERDICTS = ("judgments", "precision", "plan", "adversarial", "leakage")
 
 
 def accept_cases(folder: Path, dataset: Dataset) -> list[str]:
-    """Take the cases as they are now for those of a cache; return the ids of the ones that differed."""
-    changed, gone = differing(folder, dataset)
-    old = [*changed, *gone]
+    """Take the cases as they are now for those of a cache; return the ids of the ones that differed.
+
+    Verdicts on them are dropped, since they are about other nodes; no call is lost.
+    """
+    old = [name for names in differing(folder, dataset) for name in names]
     for path in sorted(folder.glob("*.parquet")) if old else ():
-        frame = read_parquet(path) if path.stem != "calls" else None
-        if frame is not None and (
-            path.stem in VERDICTS or {"case_id", "judge", "status"} <= set(frame.columns)
-        ):
+        if path.name == "calls.parquet":
+            continue
+        frame = read_parquet(path)
+        if path.stem in VERDICTS or {"case_id", "judge", "status"} <= set(frame.columns):
             kept = frame.filter(~(pl.col("case_id").is_in(old) & (pl.col("dataset") == dataset.name)))
             if kept.height < frame.height:
-                import io
-
-                out = io.BytesIO()
-                kept.write_parquet(out, compression="zstd", statistics=False)
-                write_whole(path, out.getvalue())
-    hashes = read_hashes(folder)
-    hashes[dataset.name] = case_hashes(dataset)
+                with replacing(path) as stream:
+                    kept.write_parquet(stream, compression="zstd", statistics=False)
     meta = read_run(folder)
     meta.setdefault("dataset", dataset.name)
-    meta["datasets"] = {**table_of(meta, "datasets"), dataset.name: _dataset_row(dataset)}
-    _write(folder, meta, hashes)
+    _write(folder, *_with_cases(folder, meta, dataset))
     return old
+
+
+def _with_cases(
+    folder: Path, meta: dict[str, Any], dataset: Dataset
+) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
+    """Return run.toml and cases.json with a dataset's cases as they are now."""
+    meta["datasets"] = {**table_of(meta, "datasets"), dataset.name: _dataset_row(dataset)}
+    return meta, read_hashes(folder) | {dataset.name: case_hashes(dataset)}
 
 
 def _dataset_row(dataset: Dataset) -> dict[str, Any]:
@@ -120,23 +124,28 @@ def _same(what: str, name: str, then: Mapping[str, Any], now: Mapping[str, Any],
                 )  # fmt: skip
 
 
+def _same_words(meta: Mapping[str, Any], prompts: Mapping[str, str], remedy: str) -> dict[str, Any]:
+    """Return the hashes of a cache's prompts with some more, after a look whether those of a name are the same."""
+    before = table_of(meta, "prompts")
+    for name, digest in prompts.items():
+        if before.get(name, digest) != digest:
+            raise SchemaError(
+                f"the words of {name!r} are others than those that this cache was made with", remedy=remedy
+            )
+    return {**before, **prompts}
+
+
 def describe(study: Study, plan: Plan, folder: Path) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
-    """Return run.toml and cases.json as a study's run will leave them; raise if the cache was made otherwise."""
+    """Return run.toml and cases.json as a study's run leaves them; raise if the cache was made otherwise."""
     meta = read_run(folder)
     whole = load_dataset(study.dataset)
     check_cases(folder, whole, meta)
     prompts = {c.id: c.sha256 for c in plan.conditions}
     for c in plan.conditions:
-        for stage in CHAINS[c.id].stages if c.id in CHAINS else ():
-            if stage in plan.stages:
-                prompts[f"{c.id}/{stage}"] = plan.stages[stage].sha256
-    before = table_of(meta, "prompts")
-    for name, digest in prompts.items():
-        if before.get(name, digest) != digest:
-            raise SchemaError(
-                f"the words of {name!r} are others than those that this cache was made with",
-                remedy="give the template a name of its own (a condition more), or use another cache (--cache)",
-            )
+        used = CHAINS[c.id].stages if c.id in CHAINS else ()
+        prompts |= {f"{c.id}/{stage}": plan.stages[stage].sha256 for stage in used if stage in plan.stages}
+    own_name = "give the template a name of its own (a condition more), or use another cache (--cache)"
+    words = _same_words(meta, prompts, own_name)
     names = [c.id for c in plan.conditions]
     models = {m.shown: _asked(m, names) for m in plan.models}
     judges: dict[str, dict[str, Any]] = {}
@@ -152,13 +161,10 @@ def describe(study: Study, plan: Plan, folder: Path) -> tuple[dict[str, Any], di
         "samples": max(study.samples, meta["samples"] if isinstance(meta.get("samples"), int) else 1),
         "params": json.dumps(sent_params(study.params), sort_keys=True),
         "icgkit": __version__,
-        "datasets": {**table_of(meta, "datasets"), whole.name: _dataset_row(whole)},
-        "prompts": {**before, **prompts},
-        "asked": asked,
     }
+    merged, hashes = _with_cases(folder, merged, whole)
+    merged |= {"prompts": words, "asked": asked}
     _note_judges(merged, judges, judged)
-    hashes = read_hashes(folder)
-    hashes[whole.name] = case_hashes(whole)
     return merged, hashes
 
 
@@ -168,14 +174,11 @@ def _with(
     """Return a table with more rows, after a look whether those of the same names say the same."""
     out = {k: dict(v) for k, v in known.items() if isinstance(v, Mapping)}
     for name, row in rows.items():
-        if what == "model":
-            remedy = f'give it a label (models = [{{ name = "{row["name"]}", label = "{name} (2)", ... }}])'
-        else:
-            remedy = (
-                f'give it a label in a study file (judges = [{{ name = "{row["name"]}", label = "{name} (2)", '
-                "... }]; icgkit judge takes it by --study)"
-            )
-        _same(what, name, out.get(name, {}), row, f"{remedy}, or use another cache (--cache)")
+        entry = f'[{{ name = "{row["name"]}", label = "{name} (2)", ... }}]'
+        file = " in a study file" if what == "judge" else ""
+        more = "; icgkit judge takes it by --study" if what == "judge" else ""
+        remedy = f"give it a label{file} ({what}s = {entry}{more}), or use another cache (--cache)"
+        _same(what, name, out.get(name, {}), row, remedy)
         old = out.get(name, {})
         out[name] = old | {
             k: {**table_of(old, k), **v} if isinstance(v, dict) else v for k, v in row.items()
@@ -218,13 +221,7 @@ def note_import(
     """Write down answers or verdicts that were made elsewhere: `models` by the conditions they answered."""
     meta = read_run(folder)
     check_cases(folder, dataset, meta)
-    before = table_of(meta, "prompts")
-    for name, digest in prompts.items():
-        if before.get(name, digest) != digest:
-            raise SchemaError(
-                f"the words of {name!r} are others than those that this cache was made with",
-                remedy="use another cache (--cache)",
-            )
+    words = _same_words(meta, prompts, "use another cache (--cache)")
     asked: dict[str, dict[str, Any]] = {
         m: {"name": m, "system": "system", "params": dict.fromkeys(sorted(c), "{}")}
         for m, c in models.items()
@@ -238,14 +235,9 @@ def note_import(
         meta.setdefault("primary_judge", meta["judges"][0])
     if collected:
         meta["collected"] = collected
-    meta |= {
-        "icgkit": __version__,
-        "datasets": {**table_of(meta, "datasets"), dataset.name: _dataset_row(dataset)},
-        "prompts": before | dict(prompts),
-        "asked": _with(table_of(meta, "asked"), asked, "model"),
-    }
-    hashes = read_hashes(folder)
-    hashes[dataset.name] = case_hashes(dataset)
+    meta["icgkit"] = __version__
+    meta, hashes = _with_cases(folder, meta, dataset)
+    meta |= {"prompts": words, "asked": _with(table_of(meta, "asked"), asked, "model")}
     _write(folder, meta, hashes)
 
 
@@ -269,8 +261,7 @@ def note_judges(
     _note_judges(meta, rows, judged)
     hashes = read_hashes(folder)
     if not table_of(meta, "datasets", dataset.name):  # a cache of an older version: from now on it is known
-        meta["datasets"] = {**table_of(meta, "datasets"), dataset.name: _dataset_row(dataset)}
-        hashes[dataset.name] = case_hashes(dataset)
+        meta, hashes = _with_cases(folder, meta, dataset)
     _write(folder, meta, hashes)
 
 
