@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from icgforge.worlds import Values, World
-from icgforge.worlds._lib import Date, by, clock, day_month, move, weekday
+from icgforge.worlds._lib import Date, clock, day_month, move, weekday
 
 KIDS = {"נועה": "Noa", "איתי": "Itai", "תמר": "Tamar", "יונתן": "Yonatan", "מאיה": "Maya"}
 PLACES = {  # English, what to wear, in Hebrew, picture, what to bring
@@ -124,7 +124,7 @@ world.derive("bring", "custom", lambda where: PLACES[where][4], label="what to b
 world.holds("in the daytime", lambda hour, end: hour >= 540 and end <= 1290)
 world.holds("an age for it", lambda age: 5 <= age <= 10)
 world.edit("kid", lambda v, rng: rng.choice([k for k in KIDS if k != v["kid"]]))
-world.edit("age", by("age", -1, 1, 2))
+world.edit("age", lambda v, rng: rng.choice([a for a in WORDS if a != v["age"] and abs(a - v["age"]) < 3]))
 world.edit("date", lambda v, rng: move(v["date"], rng.choice([-2, -1, 1, 2, 3])))
 world.edit(
     "hour", lambda v, rng: rng.choice([h for h in (600, 660, 930, 990, 1080) if h // 360 != v["hour"] // 360])
