@@ -115,3 +115,26 @@ def test_the_picture_of_the_house_has_the_floors_of_the_contract() -> None:
     floors = [re.findall(r"\w+", floor) for floor in layers["contracts"][0]["layers"]]
     drawn = text[text.index("    icgforge  makes") : text.index("Imports run downwards")].splitlines()[2:]
     assert [line[:50].split() for line in drawn if line.strip()] == floors
+
+
+SIBLINGS = {"load", "read", "read_run", "score", "main", "Record"}
+"""Names that every sibling benchmark has for the same thing, and the entrance of a program."""
+TWICE = {
+    "CATEGORIES", "COLUMNS", "CORE", "DEFAULT", "FORMS", "Field", "Floats", "Job", "KEY", "KINDS", "MAX_BYTES", "MEASURES", "METHODS", "Mark", "RULES", "Requests", "Response", "Row", "Rule", "SOURCES", "T", "VERDICTS", "check", "coefficients", "count", "data_url", "interval", "judgments", "numbers", "prepare", "ratio", "read_json", "schema", "spread", "stratified", "table", "whole",
+}  # fmt: skip
+"""Public names that still stand in two modules; one may go, none may come."""
+
+
+def test_no_further_public_name_stands_in_two_modules() -> None:
+    modules: dict[str, set[str]] = {}
+    for path in sorted((ROOT / "icgkit").rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            names = [node.name] if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
+            if isinstance(node, ast.Assign | ast.AnnAssign):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names = [t.id for t in targets if isinstance(t, ast.Name)]
+            for name in names:
+                if not name.startswith("_"):
+                    modules.setdefault(name, set()).add(str(path.relative_to(ROOT)))
+    several = {name for name, places in modules.items() if len(places) > 1} - SIBLINGS
+    assert several <= TWICE, {name: sorted(modules[name]) for name in several - TWICE}
