@@ -189,7 +189,10 @@ def no_null(frame: pl.DataFrame | pl.LazyFrame, names: Sequence[str], *, where: 
     names = list(dict.fromkeys(names))
     if not names:
         return
-    counts = frame.lazy().select(pl.col(list(names)).null_count()).collect(engine="streaming").row(0)
+    if isinstance(frame, pl.DataFrame):
+        counts: Sequence[int] = [frame.get_column(name).null_count() for name in names]
+    else:
+        counts = frame.select(pl.col(names).null_count()).collect(engine="streaming").row(0)
     for name, n in zip(names, counts, strict=True):
         if n:
             raise SchemaError(

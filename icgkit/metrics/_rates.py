@@ -327,9 +327,9 @@ def _add_rows(values: NDArray[Any], group: NDArray[np.int64], n_cells: int) -> N
     return out
 
 
-def nullable(values: NDArray[Any]) -> list[float | None]:
+def nullable(values: NDArray[Any]) -> pl.Series:
     """Turn NaN into null: no NaN leaves this package."""
-    return [float(v) if np.isfinite(v) else None for v in values]
+    return pl.Series(values=np.where(np.isfinite(values), values, np.nan), dtype=pl.Float64, nan_to_null=True)
 
 
 def join_notes(notes: list[str]) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from math import prod
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -55,14 +56,15 @@ def count(
     lazy = frame.lazy().select(*keys, *further, value.alias("_v"))
     if lazy.collect_schema()["_v"] != pl.Boolean:
         return _grouped(lazy, cells, unit)
-    eager = isinstance(frame, pl.DataFrame) and frame.height <= 2 * BATCH
-    if eager and not _plain(cast("pl.DataFrame", frame), keys):
-        return _grouped(lazy, cells, unit)
+    axes = [*cells, *(u for u in unit if u not in cells)]
+    if isinstance(frame, pl.DataFrame) and frame.height <= 2 * BATCH:
+        coded = _coded(lazy.collect(), axes, further) if _plain(frame, keys) else None
+        return _grouped(lazy, cells, unit) if coded is None else _decoded(*coded, axes, cells, unit)
     for more in [further, []] if further else [[]]:
-        names = [*cells, *(u for u in unit if u not in cells), *more]
-        packed, labels = _coded(lazy.collect(), names) if eager else _batched(lazy, names, len(cells))
+        packed, labels = _batched(lazy, [*axes, *more], len(cells))
         if packed is not None:
-            return _decoded(packed, names, labels, cells, unit)
+            repeats = not more or bool(packed.max(initial=0) >> (2 * _BITS) > 1)
+            return _decoded(packed.sum(axis=-1) if more else packed, labels, repeats, axes, cells, unit)
     return _grouped(lazy, cells, unit)
 
 
@@ -71,49 +73,71 @@ def _plain(frame: pl.DataFrame, keys: list[str]) -> bool:
     return 4096 < frame.height < 1 << _BITS and all(frame.schema[k] == pl.String for k in keys)
 
 
-def _coded(frame: pl.DataFrame, names: list[str]) -> tuple[NDArray[np.int64] | None, dict[str, pl.Series]]:
-    """Number the values of every key column and add up all rows in one dense table; None if that is too big."""
-    codes, labels = _numbers(frame, names)
-    sizes = [len(labels[name]) for name in names]
-    if float(np.prod(np.array(sizes, dtype=np.float64))) > max(8 * frame.height, 1 << 16):
-        return None, {}
+def _coded(
+    frame: pl.DataFrame, names: list[str], further: list[str]
+) -> tuple[NDArray[np.int64], dict[str, pl.Series], bool] | None:
+    """Add up all rows in one dense table, one axis a key column; None if that is too big.
+
+    The third tells whether rows can stand twice: False where a column `further` tells all of them apart.
+    """
+    codes, labels = numbers(frame, [*names, *further])
+    sizes, room = [len(labels[name]) for name in names], max(8 * frame.height, 1 << 16)
+    if prod(sizes) > room:
+        return None
     slot = np.zeros(frame.height, dtype=np.int64)
     for name, size in zip(names, sizes, strict=True):
         slot *= size
         slot += codes[name]
-    packed = np.zeros(sizes, dtype=np.int64)
     v = frame.get_column("_v")
-    step = v.fill_null(False).to_numpy().astype(np.int64)
+    step = v.to_numpy() if not v.null_count() else v.fill_null(False).to_numpy()
+    step = step.astype(np.int64)
     step += (1 << _BITS) + (1 << (2 * _BITS))
     if v.null_count():
         step[v.is_null().to_numpy()] = 1 << (2 * _BITS)
+    packed = np.zeros(sizes, dtype=np.int64)
     np.add.at(packed.reshape(-1), slot, step)
-    return packed, labels
+    repeats = True
+    for name in further:
+        if (cells := packed.size * len(labels[name])) <= room:
+            repeats = any_twice(slot * len(labels[name]) + codes[name], cells)
+    return packed, labels, repeats
 
 
-def _numbers(frame: pl.DataFrame, names: list[str]) -> tuple[dict[str, NDArray[Any]], dict[str, pl.Series]]:
-    """Number the values of columns, and return the value of every number; the first one is null.
+def any_twice(numbers: NDArray[np.int64], room: int) -> bool:
+    """Tell whether one of the numbers, all below `room`, stands twice."""
+    if room > max(64 * len(numbers), 1 << 16):
+        ordered = np.sort(numbers)
+        return bool((ordered[1:] == ordered[:-1]).any())
+    seen = np.zeros(room, dtype=bool)
+    seen[numbers] = True
+    return int(np.count_nonzero(seen)) < len(numbers)
+
+
+def numbers(frame: pl.DataFrame, names: list[str]) -> tuple[dict[str, NDArray[Any]], dict[str, pl.Series]]:
+    """Number the values of columns, and return the value (as text) of every number; the first one is null.
 
     Where values stand in long runs only the first of each run is looked up.
     """
-    text = [pl.col(n) if frame.schema[n] == pl.String else pl.col(n).cast(pl.String) for n in names]
-    frame = frame.select(text)
-    runs = frame.select(pl.all().rle_id())
+    if any(frame.schema[n] != pl.String for n in names):
+        frame = frame.with_columns(pl.col(names).cast(pl.String))
     kinds = {name: pl.Categories.random() for name in names}
-    blank, numbers, labels = pl.Series([None], dtype=pl.String), {}, {}
-    for name in names:
-        run = runs[name].to_numpy()
-        few = len(run) > 8 * (int(run[-1]) + 1)
-        part = frame.select(name)
-        if few:
-            part = part[np.flatnonzero(np.diff(run.astype(np.int64), prepend=-1))]
-        coded = part.select(pl.col(name).cast(pl.Categorical(kinds[name])))
-        code = (
-            coded.select(pl.col(name).to_physical().cast(pl.Int64).fill_null(-1) + 1).to_series().to_numpy()
-        )
-        numbers[name] = code[run] if few else code
+    runs = {name: run.to_numpy() for name, run in frame.select(pl.col(names).rle_id()).to_dict().items()}
+    long = [n for n in names if frame.height and frame.height > 8 * (int(runs[n][-1]) + 1)]
+    short = [pl.col(n).cast(pl.Categorical(kinds[n])) for n in names if n not in long]
+    coded = frame.select(short).to_dict() if short else {}
+    for name in long:
+        first = np.flatnonzero(runs[name][1:] != runs[name][:-1]) + 1
+        heads = frame.get_column(name).gather(np.concatenate([[0], first]))
+        coded[name] = heads.cast(pl.Categorical(kinds[name]))
+    codes, labels, blank = {}, {}, pl.Series([None], dtype=pl.String)
+    for name, series in coded.items():  # polars forgets the categories with their last series
         labels[name] = pl.concat([blank, kinds[name].to_series().cast(pl.String)]).alias(name)
-    return numbers, labels
+        number = series.to_physical()
+        code = number.cast(pl.Int64).fill_null(-1) if number.null_count() else number
+        codes[name] = code.to_numpy() + 1
+        if name in long:
+            codes[name] = codes[name][runs[name]]
+    return codes, labels
 
 
 def _index(frame: pl.DataFrame, names: Sequence[str], index: str) -> pl.DataFrame:
@@ -187,14 +211,11 @@ def _batched(
 
 
 def _decoded(
-    packed: NDArray[np.int64], names: list[str], labels: dict[str, pl.Series], cells: list[str], unit: list[str]
+    packed: NDArray[np.int64], labels: dict[str, pl.Series], repeats: bool, names: list[str],
+    cells: list[str], unit: list[str],
 ) -> Counts:  # fmt: skip
     """Take the three counters of a dense table apart, its axes in the order of their values."""
-    rest = [u for u in unit if u not in cells]
-    repeats = True
-    if len(names) > len(cells) + len(rest):
-        repeats = bool(packed.max(initial=0) >> (2 * _BITS) > 1)
-        packed, names = packed.sum(axis=-1), names[:-1]
+    rest = names[len(cells) :]
     for axis, name in enumerate(names):
         order = labels[name].arg_sort(nulls_last=True).to_numpy()
         if (order[1:] < order[:-1]).any():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.metrics import _input, _resample, _sums
-from icgkit.metrics._rates import few
+from icgkit.metrics._rates import few, nullable
 from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, clusters_of, drawn, level_of
 from icgkit.metrics.paired import KEY
 
@@ -102,30 +101,20 @@ def agreement(
     if len(chosen) < 2:
         raise SchemaError("agreement needs two judges", got=chosen, allowed="two or more")
     groups = list(dict.fromkeys([*by, *unit])) if ci else by
-    codes = _codes(got, key)
-    slim = slim.with_columns(_key=_number(codes, key), _g=_number(codes, groups))
-    named = slim.select("_g").with_columns(got.select(groups)).unique("_g")
+    codes = _sums.numbers(got.select(key), key)[0] if key else {}
+    slim = slim.with_columns(
+        _key=_number(codes, key, got.height), _g=_dense(_number(codes, groups, got.height))
+    )
+    first = np.zeros(int(slim["_g"].max() or 0) + 1, dtype=np.int64)  # type: ignore[arg-type]
+    first[slim["_g"].to_numpy()] = np.arange(got.height)
+    named = got.select(groups)[first] if groups else pl.DataFrame()
     parts = [_pair(slim, named, (a, b), by, key, rater, ci) for a, b in combinations(chosen, 2)]
     return pl.concat(parts)
 
 
-def _codes(frame: pl.DataFrame, names: list[str]) -> dict[str, NDArray[np.uint32]]:
-    """Number the values of every column from 1 on; null is 0."""
-    codes = [
-        pl.col(n)
-        .cast(pl.String)
-        .cast(pl.Categorical(pl.Categories.random()))
-        .to_physical()
-        .add(1)
-        .fill_null(0)
-        for n in names
-    ]
-    return {name: series.to_numpy() for name, series in frame.select(codes).to_dict().items()}
-
-
-def _number(codes: dict[str, NDArray[np.uint32]], names: list[str]) -> NDArray[np.int64]:
+def _number(codes: dict[str, NDArray[Any]], names: list[str], rows: int) -> NDArray[np.int64]:
     """Give rows that agree in the columns `names` the same number, and other rows other numbers."""
-    number, room = np.zeros(len(next(iter(codes.values()))), dtype=np.int64), 1
+    number, room = np.zeros(rows, dtype=np.int64), 1
     for name in names:
         size = int(codes[name].max(initial=0)) + 1
         if room * size >= 1 << 63:
@@ -133,6 +122,16 @@ def _number(codes: dict[str, NDArray[np.uint32]], names: list[str]) -> NDArray[n
             room = int(number.max()) + 1
         number, room = number * size + codes[name], room * size
     return number
+
+
+def _dense(number: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number the distinct numbers anew, from 0 on without holes."""
+    room = int(number.max(initial=-1)) + 1
+    if room > max(8 * len(number), 1 << 16):
+        return np.unique(number, return_inverse=True)[1].astype(np.int64)
+    used = np.zeros(room, dtype=np.int64)
+    used[number] = 1
+    return (np.cumsum(used) - 1)[number]
 
 
 def _pair(
@@ -143,30 +142,29 @@ def _pair(
     sides = []
     for judge, column in ((a, "_a"), (b, "_b")):
         sides.append(slim.filter(pl.col(rater) == judge).select("_key", "_g", pl.col("_v").alias(column)))
-    if any(s["_key"].n_unique() < s.height for s in sides):
-        raise SchemaError(
-            f"a judge has several verdicts on one {', '.join(key)}", remedy="name the key columns in on="
-        )
-    if sides[0]["_key"].equals(sides[1]["_key"]):
+    alike = sides[0]["_key"].equals(sides[1]["_key"])
+    for one in sides[:1] if alike else sides:
+        keys = one["_key"].to_numpy()
+        if _sums.any_twice(keys, int(keys.max(initial=-1)) + 1):
+            raise SchemaError(
+                f"a judge has several verdicts on one {', '.join(key)}", remedy="name the key columns in on="
+            )
+    if alike:
         joined = sides[0].with_columns(sides[1]["_b"])
     else:
         joined = sides[0].join(sides[1], on="_key", how="full").with_columns(pl.coalesce("_g", "_g_right"))
-    x, y = pl.col("_a"), pl.col("_b")
-    whole = x.is_not_null() & y.is_not_null()
-    groups = named.columns[1:]
-    tallies = (
-        joined.group_by("_g")
-        .agg(
-            n_both=(x & y).sum(), n_a_only=(x & ~y).sum(), n_b_only=(~x & y).sum(), n_neither=(~x & ~y).sum(),
-            n_pairs=whole.sum(), n_missing=((x.is_not_null() | y.is_not_null()) & ~whole).sum(),
-        )
-        .join(named, on="_g")
-        .drop("_g")
-    )  # fmt: skip
-    tallies = tallies.sort(groups, nulls_last=True) if groups else tallies
+    groups = named.columns
     counts = ["n_both", "n_a_only", "n_b_only", "n_neither", "n_pairs", "n_missing"]
-    cells = tallies.group_by(by, maintain_order=True) if by else None
-    total = cells.agg(pl.col(counts).sum()) if cells is not None else tallies.select(pl.col(counts).sum())
+    tallied = _tally(joined, max(named.height, 1))
+    some = np.flatnonzero(tallied.any(axis=1))
+    tallies = pl.DataFrame(
+        [*(named[some].get_columns() if groups else []), *map(pl.Series, counts, tallied[some].T[:6])]
+    )
+    tallies = tallies.sort(groups, nulls_last=True) if groups else tallies
+    if by and groups != by:
+        total = tallies.group_by(by, maintain_order=True).agg(pl.col(counts).sum())
+    else:
+        total = tallies if by else tallies.select(pl.col(counts).sum())
     table = total.select(counts[:4]).to_numpy().T.astype(np.float64)
     values = coefficients(table)
     bounds, clusters = _intervals(tallies, total, by, values, ci)
@@ -174,26 +172,38 @@ def _pair(
     rates = [_resample.ratio(table[0] + table[i], n) for i in (1, 2)]
     columns: dict[str, Any] = {"judge_a": [a] * total.height, "judge_b": [b] * total.height}
     for name in COEFFICIENTS:
-        columns[name] = _nullable(values[name])
+        columns[name] = nullable(values[name])
         for side, bound in zip(("low", "high"), bounds[name], strict=True):
-            columns[f"{name}_{side}"] = _nullable(bound)
+            columns[f"{name}_{side}"] = nullable(bound)
     columns["level"] = pl.Series([level_of(ci)] * total.height, dtype=pl.Float64)
-    columns |= {"rate_a": _nullable(rates[0]), "rate_b": _nullable(rates[1])}
-    columns["rate_gap"] = _nullable(rates[0] - rates[1])
+    columns |= {"rate_a": nullable(rates[0]), "rate_b": nullable(rates[1])}
+    columns["rate_gap"] = nullable(rates[0] - rates[1])
     columns |= {c: total[c].cast(pl.Int64) for c in counts[:5]}
     columns["n_total"] = (total["n_pairs"] + total["n_missing"]).cast(pl.Int64)
     columns["n_missing"] = total["n_missing"].cast(pl.Int64)
     columns |= clusters
     columns["method"] = [ci.words() if ci else "no interval"] * total.height
+    fine = np.isfinite(list(values.values())).all(axis=0) & (ci is None) & (n > 0)
     columns["status"] = [
-        _status(values, i, n[i], bounds, ci, clusters["n_clusters"][i]) for i in range(total.height)
+        "ok" if fine[i] else _status(values, i, n[i], bounds, ci, clusters["n_clusters"][i])
+        for i in range(total.height)
     ]
     result = pl.DataFrame(columns)
     return pl.concat([total.select(by), result], how="horizontal") if by else result
 
 
-def _nullable(values: Floats) -> pl.Series:
-    return pl.Series([x if isfinite(x) else None for x in values.tolist()], dtype=pl.Float64)
+def _tally(joined: pl.DataFrame, groups: int) -> NDArray[np.int64]:
+    """Count both, a only, b only, neither, pairs, one side missing and rows, group by group."""
+    verdicts = []
+    for name in ("_a", "_b"):  # 0 false, 1 true, 2 missing
+        v = joined[name]
+        verdicts.append((v.cast(pl.Int8).fill_null(2) if v.null_count() else v).to_numpy().astype(np.int64))
+    place = 9 * joined["_g"].to_numpy() + 3 * verdicts[0] + verdicts[1]
+    n = np.bincount(place, minlength=9 * groups).reshape(groups, 3, 3)
+    whole = n[:, :2, :2].sum(axis=(1, 2))
+    rows = n.sum(axis=(1, 2))
+    four = [n[:, 1, 1], n[:, 1, 0], n[:, 0, 1], n[:, 0, 0]]
+    return np.stack([*four, whole, rows - whole - n[:, 2, 2], rows], axis=1)
 
 
 def coefficients(table: Floats) -> dict[str, Floats]:

@@ -182,12 +182,9 @@ def table(rates: Rates, average: str | Sequence[str], ci: CI) -> pl.DataFrame:
     parts = [laid_out(rates, name, ci, (rates.estimate(name), draws.get(name), None)) for name in averages]
     if isinstance(average, str):
         return parts[0]
-    keys = rates.cells.columns
-    named = [
-        part.select(*keys, pl.lit(name).alias("average"), pl.exclude(keys))
-        for name, part in zip(averages, parts, strict=True)
-    ]
-    return pl.concat(named)
+    for name, part in zip(averages, parts, strict=True):
+        part.insert_column(rates.cells.width, pl.Series("average", [name] * part.height, dtype=pl.String))
+    return pl.concat(parts)
 
 
 def laid_out(rates: Rates, average: str, ci: CI, known: tuple[Any, Any, Any]) -> pl.DataFrame:
@@ -204,7 +201,8 @@ def laid_out(rates: Rates, average: str, ci: CI, known: tuple[Any, Any, Any]) ->
     notes: list[list[str]] = [[] for _ in range(n_cells)]
     methods = [method(rates, average, ci)] * n_cells
     behind = rates.models_scored()
-    for i in range(n_cells):
+    told = ~np.isfinite(estimate) | (behind < rates.models) | (ci is not None)
+    for i in np.flatnonzero(told):
         if not np.isfinite(estimate[i]):
             notes[i].append("no rows" if rates.n_total[i] == 0 else "nothing scored: every value is missing")
             low[i] = high[i] = np.nan
@@ -223,9 +221,9 @@ def laid_out(rates: Rates, average: str, ci: CI, known: tuple[Any, Any, Any]) ->
             if "Wilson" in note:
                 methods[i] = method(rates, average, Wilson(ci.level))
     columns = {
-        "estimate": pl.Series(_rates.nullable(estimate), dtype=pl.Float64),
-        "low": pl.Series(_rates.nullable(low), dtype=pl.Float64),
-        "high": pl.Series(_rates.nullable(high), dtype=pl.Float64),
+        "estimate": _rates.nullable(estimate),
+        "low": _rates.nullable(low),
+        "high": _rates.nullable(high),
         "level": pl.Series([level_of(ci)] * n_cells, dtype=pl.Float64),
         "n_scored": pl.Series(rates.n_scored, dtype=pl.Int64),
         "n_total": pl.Series(rates.n_total, dtype=pl.Int64),

@@ -160,5 +160,5 @@ def test_numbers_of_keys_stay_apart_beyond_64_bits() -> None:
     top = (1 << 32) - 2
     rows = [(top, 1, top), (top, 2, top), (top, 1, top), (1, 1, 1), (top, 1, 1), (1, top, top), (0, top, top)]
     codes = {str(i): np.array(c, dtype=np.uint32) for i, c in enumerate(zip(*rows, strict=True))}
-    got = _number(codes, ["0", "1", "2"]).tolist()
+    got = _number(codes, ["0", "1", "2"], len(rows)).tolist()
     assert [got.index(n) for n in got] == [rows.index(r) for r in rows]
