@@ -50,8 +50,8 @@ world.derive(
     "strong",
     "emphasis",
     lambda role: role == "Speaker",
-    label="the words On stage today",
-    shown=lambda v: "bold" if v else "light",
+    label="the words Stage pass",
+    shown=lambda v: "bold" if v else "struck out",
 )
 world.derive(
     "floor", "attribute", lambda room: ROOMS[room][0], label="the floor", shown=lambda v: f"floor {v}"
