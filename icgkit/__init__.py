@@ -43,6 +43,7 @@ _WHERE = {
     "Provenance": "report.save",
     "Results": "report.results",
     "load_results": "report.results",
+    "annotate": "viewer.annotator",
     "explore": "viewer.widget",
     "write_view": "viewer.page",
     "beside": "report.published",
@@ -109,6 +110,7 @@ if TYPE_CHECKING:
     from icgkit.study.run import run as run
     from icgkit.taxonomy import CATEGORIES as CATEGORIES
     from icgkit.taxonomy import SUBTYPES as SUBTYPES
+    from icgkit.viewer.annotator import annotate as annotate
     from icgkit.viewer.page import write_view as write_view
     from icgkit.viewer.widget import explore as explore
 

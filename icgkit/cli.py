@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from icgkit.errors import IcgError, SchemaError
+from icgkit.errors import IcgError, SchemaError, UnknownName
 from icgkit.files import in_project
 
 _BUDGET = "US dollars that everything in the cache may come to, earlier runs included."
@@ -70,6 +70,21 @@ def init_command(folder: Annotated[Path, typer.Argument(help="Folder to make.")]
 
     with clear_errors():
         typer.echo("\n".join(init(folder)))
+
+
+@app.command("new")
+def new_command(
+    kind: Annotated[str, typer.Argument(help="dataset.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of pictures.")],
+) -> None:
+    """Start a dataset from a folder of pictures: their sizes and SHA-256, and a dataset.toml."""
+    from icgkit.cases.annotating import new_dataset
+
+    with clear_errors():
+        if kind != "dataset":
+            raise UnknownName("kind of thing to start", got=kind, allowed="dataset")
+        typer.echo(f"{len(new_dataset(folder)):,d} pictures in {folder / 'pictures.jsonl'}")
+        typer.echo(f'annotate them in a notebook: ig.annotate("{folder}", annotator="me")')
 
 
 @app.command("list")
@@ -299,6 +314,22 @@ def import_verdicts_command(
         typer.echo("\n".join(done.lines()))
     if done.rejected:
         raise typer.Exit(1)
+
+
+@export_app.command("dataset")
+def export_dataset_command(
+    folder: Annotated[Path, typer.Argument(help="Folder that was annotated.")],
+    annotator: Annotated[str, typer.Option(help="Whose annotations become the cases (the adjudicator's).")],
+) -> None:
+    """Make a dataset of what was annotated; drafts that are no case yet are named and stay."""
+    from icgkit.cases.annotating import export
+
+    with clear_errors():
+        kept, wrong = export(folder, annotator)
+        typer.echo(f"{len(kept):,d} cases in {folder / 'cases.jsonl'}")
+        for case, faults in wrong.items():
+            typer.echo(f"left out {case}: {' | '.join(faults)}", err=True)
+        _exit(None, bool(wrong))
 
 
 @export_app.command("prompts")
