@@ -71,6 +71,7 @@ def test_where_nothing_is_left_to_compare_the_status_says_what_it_takes() -> Non
 def test_judges_are_not_mixed_in_silence_and_a_picture_a_case_is_no_group() -> None:
     run = ig.load_results("offline-teb")
     part = run.all_judgments.filter(pl.col("condition").is_in(["direct", "oracle"]))
+    part = part.filter(pl.col("case_id") <= "teb-100")  # later ones share pictures
     with pytest.raises(SchemaError, match="several values of 'judge'"):
         M.crossed(part)
     one = part.filter(judge=run.judge)
