@@ -44,6 +44,7 @@ _WHERE = {
     "Results": "report.results",
     "load_results": "report.results",
     "annotate": "viewer.annotator",
+    "review": "viewer.review",
     "explore": "viewer.widget",
     "write_view": "viewer.page",
     "beside": "report.published",
@@ -112,6 +113,7 @@ if TYPE_CHECKING:
     from icgkit.taxonomy import SUBTYPES as SUBTYPES
     from icgkit.viewer.annotator import annotate as annotate
     from icgkit.viewer.page import write_view as write_view
+    from icgkit.viewer.review import review as review
     from icgkit.viewer.widget import explore as explore
 
 

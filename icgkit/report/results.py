@@ -235,6 +235,8 @@ class Results:
         cache = self.commands()[1].split(" --cache ", 1)[1].split(" --judges ", 1)[0]
         form = f"icgkit form {name} --cache {cache}"
         by_people = f"people make it: {form} --out {name}.csv writes a form; when it is filled in: {form} --read {name}.csv"
+        if name == "gold":
+            by_people += f', or label in a notebook: ig.review("{cache}")'
         return f"make it with: {self.commands(kind=name)[1]}" if name in _KINDS else by_people
 
     def judge_pairs(self) -> tuple[pl.DataFrame, str]:
