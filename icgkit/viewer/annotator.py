@@ -33,6 +33,9 @@ class Annotator(anywidget.AnyWidget):
         self, folder: Path, annotator: str, *, boxes: str | Path = "", adjudicate: Sequence[str] = (), data: Dataset | None = None, height: int = 720
     ) -> None:  # fmt: skip
         self.folder, self.data = folder, data
+        self.words: dict[
+            str, dict[str, Any]
+        ] = {}  # an adjudicator begins with the first one's instruction and target
         self.pictures = annotating.read_pictures(folder)
         self.journal = annotating.Journal(folder, annotator)
         notes = [self.journal.repaired] if self.journal.repaired else []
@@ -43,6 +46,10 @@ class Annotator(anywidget.AnyWidget):
                     "adjudicate", got=list(adjudicate), allowed="two annotators, neither of them yourself"
                 )
             pairs = annotating.candidates(folder, *adjudicate)
+            first = annotating.journal_of(folder, adjudicate[0]).drafts
+            self.words = {
+                c: {k: d[k] for k in ("instruction", "target") if d.get(k)} for c, d in first.items()
+            }
         begun, note = self._begun(boxes)
         self.note = note
         head = {

@@ -145,7 +145,9 @@ def test_export_gives_the_dataset_back_with_both_annotators_and_every_decision(f
     annotating.Journal(folder, "b").put("case-001", draft(node(1, 12)))
     table = annotating.agreement(folder, "a", "b")
     assert table.filter(measure="existence")["estimate"].item() == pytest.approx(2 / 3)
-    pairs = ig.annotate(folder, annotator="judge", adjudicate=("a", "b")).head["pairs"]["case-001"]
+    shown = ig.annotate(folder, annotator="judge", adjudicate=("a", "b"))
+    assert shown.head["drafts"]["case-001"] == draft()
+    pairs = shown.head["pairs"]["case-001"]
     assert [(p["key"], sorted(p["nodes"])) for p in pairs] == [("n1+n1", ["a", "b"]), ("a:n2", ["a"])]
     with pytest.raises(UnknownName, match="annotator"):
         ig.annotate(folder, annotator="judge", adjudicate=("a", "c"))
