@@ -67,11 +67,8 @@ class Annotator(anywidget.AnyWidget):
             {"where": "else", "strength": "strong", **b, "id": f"n{k}", "proposed": True}
             for k, b in enumerate(boxes, 1)
         ]
-        return {
-            "instruction": shown.get("instruction", ""),
-            "target": shown.get("target", {}),
-            "nodes": nodes,
-        }
+        words = {"instruction": shown.get("instruction", ""), "target": shown.get("target", {})}
+        return words | self.words.get(shown["id"], {}) | {"nodes": nodes}
 
     def _begun(self, boxes: str | Path) -> tuple[dict[str, list[dict[str, Any]]], str]:
         """Return boxes to begin with, by case: nobody's unless asked for."""
