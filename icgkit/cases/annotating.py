@@ -27,7 +27,7 @@ from icgkit.untrusted import json_value
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
-MOST = 200_000
+_MOST = 200_000
 """Characters of one draft."""
 _NODE = ("id", "region", "subtype", "expected_update", "reason", "strength", "where", "follows", "bbox")
 
@@ -155,7 +155,7 @@ def read_boxes(
     return out, converted
 
 
-def problems(picture: Mapping[str, Any], draft: Mapping[str, Any]) -> list[str]:
+def draft_problems(picture: Mapping[str, Any], draft: Mapping[str, Any]) -> list[str]:
     """Return what keeps a draft from being a case, in words; empty if it is one."""
     try:
         as_case(picture, draft)
@@ -223,8 +223,10 @@ class Journal:
         """Append a draft, on the disk when this returns."""
         row = {"case_id": case_id, "at": datetime.now(UTC).isoformat(timespec="milliseconds"), "draft": draft}
         line = json.dumps(row, ensure_ascii=True, allow_nan=False)
-        if len(line) > MOST:
-            raise SchemaError(f"draft of {case_id}", got=f"{len(line)} characters", allowed=f"at most {MOST}")
+        if len(line) > _MOST:
+            raise SchemaError(
+                f"draft of {case_id}", got=f"{len(line)} characters", allowed=f"at most {_MOST}"
+            )
         new = not self.path.exists()
         with open(self.path, "r+b" if not new else "w+b") as stream:
             stream.seek(0, os.SEEK_END)
@@ -266,7 +268,7 @@ def journal_of(folder: str | Path, annotator: str) -> Journal:
     return Journal(folder, annotator)
 
 
-def agreement(folder: str | Path, first: str, second: str) -> pl.DataFrame:
+def compare_annotators(folder: str | Path, first: str, second: str) -> pl.DataFrame:
     """Return `icgkit.metrics.graph_agreement` of two annotators, on the cases that both have begun."""
     one, two = journal_of(folder, first), journal_of(folder, second)
     both = sorted(set(one.drafts) & set(two.drafts))
@@ -310,7 +312,7 @@ def export(folder: str | Path, annotator: str) -> tuple[list[Case], dict[str, li
     pictures = read_pictures(folder)
     for picture in pictures:
         if draft := chosen.drafts.get(picture["id"]):
-            if faults := problems(picture, draft):
+            if faults := draft_problems(picture, draft):
                 wrong[picture["id"]] = faults
             else:
                 kept.append(as_case(picture, draft))

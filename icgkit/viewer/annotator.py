@@ -88,7 +88,7 @@ class Annotator(anywidget.AnyWidget):
 
     def agreement(self, first: str, second: str) -> pl.DataFrame:
         """Return how far two annotators agree; see `icgkit.metrics.graph_agreement`."""
-        return annotating.agreement(self.folder, first, second)
+        return annotating.compare_annotators(self.folder, first, second)
 
     def _answer(self, _: Any, content: dict[str, Any], __: Any) -> None:
         self.send({"id": content.get("id"), "value": self.reply(content)})
@@ -109,7 +109,7 @@ class Annotator(anywidget.AnyWidget):
         except (OSError, ValueError, IcgError) as exc:
             return {"error": f"NOT SAVED: {exc}"}
         try:
-            return {"problems": annotating.problems(shown, draft)}
+            return {"problems": annotating.draft_problems(shown, draft)}
         except (TypeError, ValueError, IcgError) as exc:
             return {"problems": [str(exc)]}
 

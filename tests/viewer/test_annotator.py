@@ -143,7 +143,7 @@ def test_the_second_annotator_is_blind_unless_they_ask(folder: Path) -> None:
 def test_export_gives_the_dataset_back_with_both_annotators_and_every_decision(folder: Path) -> None:
     annotating.Journal(folder, "a").put("case-001", draft(node(1, 10), node(2, 100)))
     annotating.Journal(folder, "b").put("case-001", draft(node(1, 12)))
-    table = annotating.agreement(folder, "a", "b")
+    table = annotating.compare_annotators(folder, "a", "b")
     assert table.filter(measure="existence")["estimate"].item() == pytest.approx(2 / 3)
     shown = ig.annotate(folder, annotator="judge", adjudicate=("a", "b"))
     assert shown.head["drafts"]["case-001"] == draft()
