@@ -5,9 +5,9 @@ import shutil
 import numpy as np
 import pytest
 
-pytest.importorskip("mitsuba")
-pytest.importorskip("pyoidn")
-pytest.importorskip("playwright")
+pytest.importorskip("mitsuba", reason="photographing documents needs Mitsuba (extra forge)")
+pytest.importorskip("pyoidn", reason="photographing documents needs pyoidn (extra forge)")
+pytest.importorskip("playwright", reason="drawing documents needs Playwright (extra forge)")
 if not (shutil.which("chromium") or shutil.which("chromium-browser")):
     pytest.skip("Chromium is not installed", allow_module_level=True)
 
@@ -18,7 +18,7 @@ from icgforge.scenes import candidates
 from icgforge.settings import SETTINGS
 
 
-def test_a_photograph_differs_only_about_target_and_nodes():
+def test_a_photograph_differs_only_about_target_and_nodes() -> None:
     with browser() as page:
         edits = (edit for _, edit in candidates(documents()["departures_board"], "1"))
         flat = next(d for d in (derive(page, e) for e in edits) if not d.rejected and d.nodes)
