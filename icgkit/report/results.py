@@ -236,7 +236,7 @@ class Results:
         form = f"icgkit form {name} --cache {cache}"
         by_people = f"people make it: {form} --out {name}.csv writes a form; when it is filled in: {form} --read {name}.csv"
         if name == "gold":
-            by_people += f', or label in a notebook: ig.review("{cache}")'
+            by_people = f'label in a notebook: ig.review("{cache}"); or {by_people}'
         return f"make it with: {self.commands(kind=name)[1]}" if name in _KINDS else by_people
 
     def judge_pairs(self) -> tuple[pl.DataFrame, str]:
