@@ -322,11 +322,7 @@ def test_interrupting_keeps_what_is_finished(project: Path, make_notebook: Make,
     )
     command = [sys.executable, "-m", "icgkit.cli", "reproduce", "--jobs", "2"]
     running = subprocess.Popen(
-        command,
-        env=os.environ | {"ICGKIT_HOME": str(project)},
-        stderr=subprocess.DEVNULL,
-        # A shell's background job ignores Ctrl-C, and its children would.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        command, env=os.environ | {"ICGKIT_HOME": str(project)}, stderr=subprocess.DEVNULL
     )
     state = project / "figures/.reproduce/state.json"
     end = time.monotonic() + 60
