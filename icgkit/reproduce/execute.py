@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,7 +69,7 @@ class Workers:
             _import_papermill()
             futures: list[Future[Run]] = [pool.submit(self._one, n, shared[n.name]) for n in notebooks]
             try:
-                for future in as_completed(futures):
+                for future in _as_completed(futures):
                     run = future.result()
                     word = f"failed: {run.error}" if run.error else "done"
                     tqdm.write(f"{run.name} {word} ({run.seconds:.1f} s)", file=sys.stderr)
@@ -150,6 +150,18 @@ class Workers:
             for path in files:
                 path.replace(self.out / path.name)
         return tuple(p.name for p in files)
+
+
+def _as_completed(futures: Iterable[Future[Run]]) -> Iterator[Future[Run]]:
+    """Yield futures as they end, and look up now and then.
+
+    polars puts a handler of its own before Python's, which lets the system call go on that a Ctrl-C
+    should break off: a main thread that waits for a lock without an end would never hear of it.
+    """
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+        yield from done
 
 
 def _short(exc: Exception) -> str:
