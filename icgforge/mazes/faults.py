@@ -8,18 +8,21 @@ models do to a picture. Each kind is a line of `KINDS`.
 from __future__ import annotations
 
 import io
+import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from icgforge.mazes.mazes import carve
+from icgforge.mazes.mazes import carve, make_pairs
 from icgforge.mazes.requests import Pair, solve
 from icgkit.bench.dod.maze import Cell, Maze
 from icgkit.bench.dod.maze_judge import VERDICTS, judge
+from icgkit.files import project_root
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,7 +82,7 @@ class Kind:
 
 
 class Edited(NamedTuple):
-    """A maze with an edited picture: what was done to it, the verdict due, and the cells that it was done to."""
+    """A maze with an edited picture: what was done to it, the verdict due, the cells that it was done to, the draw."""
 
     pair_id: str
     maze: Maze
@@ -87,6 +90,7 @@ class Edited(NamedTuple):
     due: str
     cells: tuple[Cell, ...]
     image: Image
+    draw: int
 
 
 class _Sheet:
@@ -567,8 +571,9 @@ KINDS = _kinds()
 """Kinds of edits by name."""
 
 
-def make_edit(pair: Pair, name: str, rng: random.Random) -> Edited | None:
+def make_edit(pair: Pair, name: str, draw: int, *, seed: int) -> Edited | None:
     """Draw one edit of a pair's feasible maze, or return None if the maze cannot have its fault."""
+    rng = random.Random(f"{seed} {name} {draw}")
     kind, maze, path = KINDS[name], pair.feasible, list(pair.path)
     made = FAULTS[kind.fault](maze, path, rng, kind.amount)
     if made is None:
@@ -592,7 +597,7 @@ def make_edit(pair: Pair, name: str, rng: random.Random) -> Edited | None:
     image = sheet.done()
     for change, strength in kind.after:
         image = CHANGES[change](image, strength)
-    return Edited(pair.pair_id, maze, name, kind.due, tuple(made.cells), image)
+    return Edited(pair.pair_id, maze, name, kind.due, tuple(made.cells), image, draw)
 
 
 def make_edited(
@@ -623,7 +628,7 @@ def make_edited(
         for tried in range(20 * each):
             pair = pairs[at % len(pairs)]
             at += 1
-            got = make_edit(pair, name, random.Random(f"{seed} {name} {tried}"))
+            got = make_edit(pair, name, tried, seed=seed)
             if got is not None:
                 yield got
                 made += 1
@@ -644,7 +649,7 @@ def judge_edited(edited: Iterable[Edited], *, then: Callable[[Image], Image] | N
     Returns
     -------
     polars.DataFrame
-        One row an edit: `pair_id`, `size`, `fault`, `due` (verdict that is due), `verdict` (first
+        One row an edit: `pair_id`, `draw` (with both and the seed it can be drawn again), `size`, `fault`, `due` (verdict that is due), `verdict` (first
         broken rule, or `valid`), `rules` (all broken ones), `agrees` (valid or not as is due; null where
         the picture is unreadable), `right` (the verdict is the one due), `named` (the due rule is among
         those found), `placed` (the judge names a cell that the fault was done to; null without one), and
@@ -660,7 +665,7 @@ def judge_edited(edited: Iterable[Edited], *, then: Callable[[Image], Image] | N
         cells = {c for b in verdict.broken for c in b.cells}
         rows.append(
             {
-                "pair_id": e.pair_id, "size": e.maze.size, "fault": e.fault, "due": e.due,
+                "pair_id": e.pair_id, "draw": e.draw, "size": e.maze.size, "fault": e.fault, "due": e.due,
                 "verdict": verdict.main, "rules": "; ".join(verdict.rules),
                 "agrees": None if verdict.valid is None else verdict.valid == (e.due == "valid"),
                 "right": verdict.main == e.due, "named": e.due in verdict.rules or (e.due == "valid" and bool(verdict.valid)),
@@ -668,7 +673,7 @@ def judge_edited(edited: Iterable[Edited], *, then: Callable[[Image], Image] | N
                 **verdict.measured._asdict(),
             }
         )  # fmt: skip
-    kinds: dict[str, Any] = {"pair_id": pl.String, "size": pl.Int64} | dict.fromkeys(
+    kinds: dict[str, Any] = {"pair_id": pl.String, "draw": pl.Int64, "size": pl.Int64} | dict.fromkeys(
         ("fault", "due", "verdict", "rules"), pl.String
     )
     kinds |= dict.fromkeys(("agrees", "right", "named", "placed"), pl.Boolean) | dict.fromkeys(
@@ -740,3 +745,56 @@ def tolerance(edited: Sequence[Edited]) -> pl.DataFrame:
         names, pl.Float64
     )
     return pl.DataFrame(rows, schema=kinds, orient="row")
+
+
+class Judged(NamedTuple):
+    """Verdicts on made edits, and where the judge gives in: see `judge_edited`, `tolerance`."""
+
+    edits: pl.DataFrame
+    tolerance: pl.DataFrame
+
+
+def judge_kinds(pairs: Sequence[Pair], n_each: int = 12, n_tolerance: int = 1, *, seed: int = 42) -> Judged:
+    """Draw and judge edits of every kind; their compression and size with the seed after it. About two minutes."""
+    few = list(make_edited(pairs, n_tolerance, seed=seed + 1))
+    return Judged(judge_edited(make_edited(pairs, n_each, seed=seed)), tolerance(few))
+
+
+def home() -> Path:
+    """Return the folder of the kept verdicts."""
+    return project_root() / "data" / "bench" / "mazes"
+
+
+def make(
+    out: str | Path = "", *, n_pairs: int = 150, n_each: int = 12, n_tolerance: int = 1, seed: int = 42
+) -> Path:
+    """Judge edits of every kind and keep the verdicts: `edits.parquet`, `tolerance.parquet`, `made.json`."""
+    folder = Path(out) if str(out) else home()
+    folder.mkdir(parents=True, exist_ok=True)
+    judged = judge_kinds(make_pairs(n_pairs, seed=seed), n_each, n_tolerance, seed=seed)
+    for name, frame in judged._asdict().items():
+        frame.write_parquet(folder / f"{name}.parquet", compression="zstd")
+    asked = {"n_pairs": n_pairs, "n_each": n_each, "n_tolerance": n_tolerance, "seed": seed}
+    (folder / "made.json").write_text(json.dumps(asked) + "\n", encoding="utf-8")
+    return folder
+
+
+def load(pairs: Sequence[Pair], n_each: int = 12, n_tolerance: int = 1, *, seed: int = 42) -> Judged:
+    """Read the kept verdicts if they were made of the same edits; draw and judge anew otherwise."""
+    import polars as pl
+
+    asked = {"n_pairs": len(pairs), "n_each": n_each, "n_tolerance": n_tolerance, "seed": seed}
+    kept = home() / "made.json"
+    if not kept.is_file() or json.loads(kept.read_text(encoding="utf-8")) != asked:
+        return judge_kinds(pairs, n_each, n_tolerance, seed=seed)
+    return Judged(*(pl.read_parquet(home() / f"{name}.parquet") for name in Judged._fields))
+
+
+def first_of(
+    judged: pl.DataFrame, faults: Iterable[str], pairs: Sequence[Pair], *, seed: int = 42
+) -> list[Edited]:
+    """Draw again the first edit of each of these kinds among those that were judged."""
+    by_id = {pair.pair_id: pair for pair in pairs}
+    rows = [judged.filter(fault=name).row(0, named=True) for name in faults]
+    made = [make_edit(by_id[row["pair_id"]], row["fault"], row["draw"], seed=seed) for row in rows]
+    return [edit for edit in made if edit is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from itertools import pairwise
 
@@ -9,7 +10,9 @@ import numpy as np
 import polars as pl
 import pytest
 from PIL import Image
+from polars.testing import assert_frame_equal
 
+from icgforge.mazes import faults as maze_faults
 from icgforge.mazes.faults import CHANGES, KINDS, confusion, jpeg, judge_edited, make_edited, resized
 from icgforge.mazes.mazes import canonical, carve, make_pairs, twin
 from icgforge.mazes.requests import Pair, draw, draw_step, region, solve
@@ -289,3 +292,40 @@ def test_only_the_last_line_reaches_the_editor(
     text: str | None, instruction: str | None, status: str
 ) -> None:
     assert refined_instruction(text) == (instruction, status)
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_kept_verdicts_are_those_of_today_s_judge(part: int) -> None:
+    asked = json.loads((maze_faults.home() / "made.json").read_text())
+    pairs = make_pairs(asked["n_pairs"], seed=asked["seed"])
+    kept = pl.read_parquet(maze_faults.home() / "edits.parquet")
+    assert set(kept["fault"]) == set(KINDS)
+    some = kept.gather_every(2 * asked["n_each"], offset=part * asked["n_each"] + 5)
+    by_id = {pair.pair_id: pair for pair in pairs}
+    again = judge_edited(
+        edit
+        for row in some.iter_rows(named=True)
+        if (
+            edit := maze_faults.make_edit(
+                by_id[row["pair_id"]], row["fault"], row["draw"], seed=asked["seed"]
+            )
+        )
+    )
+    assert_frame_equal(again, some)
+    one = maze_faults.first_of(kept, ["line 3 px"], pairs)[0]
+    assert (one.fault, one.pair_id) == ("line 3 px", kept.filter(fault="line 3 px")["pair_id"][0])
+
+
+def test_other_parameters_are_judged_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, ...]] = []
+
+    def judge_kinds(pairs: list[Pair], n_each: int, n_tolerance: int, *, seed: int) -> None:
+        asked.append((len(pairs), n_each, n_tolerance, seed))
+
+    monkeypatch.setattr(maze_faults, "judge_kinds", judge_kinds)
+    pairs = make_pairs(150)
+    assert maze_faults.load(pairs).edits.height == 12 * len(KINDS)
+    maze_faults.load(pairs[:2])
+    maze_faults.load(pairs, n_each=3)
+    maze_faults.load(pairs, seed=1)
+    assert asked == [(2, 12, 1, 42), (150, 3, 1, 42), (150, 12, 1, 1)]
