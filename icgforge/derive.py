@@ -63,6 +63,9 @@ class Node:
     shift: tuple[int, int] | None = None
     value: Any = None
     keys: tuple[str, ...] = ()
+    mirrors: str = ""
+    """Key of the element that this is a reflection or shadow of, and the words for where it is seen."""
+    seen_in: str = ""
 
 
 @dataclass

@@ -1,28 +1,16 @@
-"""Settings: where a document hangs, stands or shines, as a table of geometry for Mitsuba."""
+"""Settings: where a document hangs, stands or shines, as a table of geometry for Mitsuba; every module has one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+import importlib
+import pkgutil
+from functools import cache
 
-from icgforge.settings.hall import hall
-
-Shapes = dict[str, Any]
+from icgforge.settings._lib import Setting
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """A place for a page: its shapes (given the aspect of the page and its emitter), camera and light."""
-
-    name: str
-    shapes: Callable[[float, dict[str, Any]], Shapes]
-    eye: tuple[float, float, float]
-    look: tuple[float, float, float]
-    fov: float
-    environment: str
-    light: float
-
-
-SETTINGS = {"hall": Setting("hall", hall, (-0.8, 1.0, 5.15), (0.06, 0.66, 0), 40, "warehouse", 0.35)}
-"""All settings by name."""
+@cache
+def settings() -> dict[str, Setting]:
+    """Return all settings by name."""
+    names = [m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")]
+    return {name: importlib.import_module(f"{__name__}.{name}").SETTING for name in names}
