@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import io
+import itertools
 import json
 import random
 import re
 import tomllib
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +26,19 @@ from PIL import Image
 from icgforge.derive import Box, Derived, Edit, Node, derive, twin_of
 from icgforge.page import Browser, Document, browser, documents
 from icgforge.worlds import kinds
-from icgkit.cases.case import Case
+from icgkit.cases.case import Case, Target
 from icgkit.errors import UnknownName
 from icgkit.files import write_whole
+from icgkit.taxonomy import subtype
 
 VERSION = "0.1"
-MOST = 8
-"""Cases of one document at most."""
-SAME = 3
-"""Of these, at most so many with the same surface edited."""
-TRIES = 3
-"""Draws of the facts of a document for each case that is wanted of it."""
+CANARY = "icg-scenes canary 5d0c1c0e-8f43-4c55-9a57-2f7c7b1d94a6: benchmark data, not to be trained on"
+"""Stands in every text file of the set, so that a corpus that holds it can be found."""
+HELD_OUT = 0.3
+"""Share of the worlds that are held out."""
+DRAWS = 24
+"""Draws of the facts of a document at most."""
+LETTERS = ("[A]", "[B]", "[C]")
 OWN_LANGUAGE = 0.3
 """Share of instructions in the document's own language, where it has frames."""
 WORD = {
@@ -52,11 +57,11 @@ WORD = {
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A case with its pictures as files: before, what differs after, and the twin's both, if it has one."""
+    """A case with its pictures as files: before, what differs after, those of its twins; and the twins themselves."""
 
     case: Case
     files: dict[str, bytes]
-    twin: Case | None
+    twins: tuple[Case, ...]
 
 
 @cache
@@ -97,6 +102,27 @@ def _color(rgb: str) -> str:
     return min(names, key=lambda n: sum((a - b) ** 2 for a, b in zip(names[n], numbers, strict=True)))
 
 
+def _look(name: str, one: str, two: str) -> str:
+    """Return a change of style as a reader sees it."""
+    if name in ("color", "bg", "border"):
+        return f"its {WORD[name]} turns from {_color(one)} to {_color(two)}"
+    if name in ("weight", "size", "opacity"):
+        a, b = (float(re.sub(r"[^\d.]", "", x) or 0) for x in (one, two))
+        if name == "size" and a and b:
+            return f"its letters become {'larger' if b > a else 'smaller'}, {b / a:.1f} times as high"
+        words = {
+            "weight": ("lighter", "bolder"),
+            "opacity": ("paler", "stronger"),
+            "size": ("smaller", "larger"),
+        }
+        return f"it becomes {words[name][b > a]}"
+    if name == "slant":
+        return "it becomes italic" if two == "italic" else "it is no longer italic"
+    if name == "line":
+        return "it is struck through or underlined" if two != "none" else "its line goes"
+    return f"its {WORD.get(name, name)} changes"
+
+
 def update(made: Derived, node: Node) -> tuple[str, dict[str, Any]]:
     """Return what a node has to become, for a reader and as a predicate for a program."""
     world = made.edit.document.of
@@ -109,28 +135,26 @@ def update(made: Derived, node: Node) -> tuple[str, dict[str, Any]]:
         ]
         return f"moves {' and '.join(ways)}", {"moved": [dx, dy]}
     if "vanishes" in node.change:
-        return (f"“{node.was}” goes" if node.was else f"{world.label(node.fact)} goes"), {
+        return (f"“{node.was}” goes" if node.was else f"{_region(made, node)} goes"), {
             "absent": node.was or True
         }
     if "appears" in node.change:
-        return (f"“{node.now}” is added" if node.now else f"{world.label(node.fact)} is added"), {
+        return (f"“{node.now}” is added" if node.now else f"{_region(made, node)} is added"), {
             "present": node.now or True
         }
     if "content" in node.change and node.was and node.now and node.was != node.now:
         return f"“{node.was}” becomes “{node.now}”", {"text": node.now, "was": node.was}
     if "content" in node.change:
         was, now = (world.text(node.fact, v) for v in node.value)
-        return f"shows {now} instead of {was}", {"value": node.value[1], "was": node.value[0]}
+        seen = re.sub(r"\ba (?=[aeiou])", "an ", f"shows {now} instead of {was}")
+        return seen, {"value": node.value[1], "was": node.value[0]}
     said, what = [], {}
     for change in node.change:
         if change.startswith("look: "):
             name = change.removeprefix("look: ")
             a, b = made.looks[node.key]
             one, two = a.get(name, ""), b.get(name, "")
-            if name in ("color", "bg", "border"):
-                said.append(f"its {WORD[name]} turns from {_color(one)} to {_color(two)}")
-            else:
-                said.append(f"its {WORD.get(name, name)} changes from {one} to {two}")
+            said.append(_look(name, one, two))
             what[name] = two
     return "; ".join(said), {"look": what}
 
@@ -175,13 +199,15 @@ def graph(made: Derived) -> list[dict[str, Any]]:
         said, predicate = update(made, node)
         if node.kind == "reflow" or node.kind == "copy":
             of = world.label(edit.on if edit.on in world.labels else edit.fact)
-            reason = kinds()[node.kind].reason.format(of=of)
+            reason, many = kinds()[node.kind].say([of]), 1
         else:
             reason = world.reason(node.fact, edit.fact)
+            many = min(3, len(world.derivations[node.fact].of))
         follows = None if node.kind == "reflow" else parent(node.fact)
         first, last = _seen_at(node), node.after
         row = {
             "id": ids[node.key], "region": _region(made, node), "subtype": kinds()[node.kind].subtype, "expected_update": said, "reason": reason,
+            "region_clean": _where(first, edit.document.size), "reason_anon": kinds()[node.kind].say(LETTERS[:many]),
             "bbox": [float(v) for v in first], "predicate": predicate, "follows": follows if follows != ids[node.key] else None, "subtype_also": list(node.also),
         }  # fmt: skip
         if last and last != first:
@@ -190,10 +216,74 @@ def graph(made: Derived) -> list[dict[str, Any]]:
     return rows
 
 
+def _where(box: Box, size: tuple[int, int]) -> str:
+    """Return a place in words that tell nothing of what stands there."""
+    x, y = ((box[0] + box[2]) / 2 / size[0], (box[1] + box[3]) / 2 / size[1])
+    rows, columns = ("upper", "middle", "lower"), ("left", "centre", "right")
+    part = f"{rows[min(2, int(3 * y))]} {columns[min(2, int(3 * x))]}"
+    return f"the spot {100 * x:.0f} % across from the left and {100 * y:.0f} % down from the top ({part})"
+
+
+def ties(nodes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the edges between nodes: what is worked out from what, and what has to say the same."""
+    said: dict[str, str] = {}
+    rows = []
+    for node in nodes:
+        if node["follows"]:
+            rows.append(
+                {
+                    "between": [node["follows"], node["id"]],
+                    "type": "derivation",
+                    "description": f"{node['region']} is worked out from {node['follows']}",
+                }
+            )
+        text = (node["predicate"] or {}).get("text")
+        if text and said.setdefault(text, node["id"]) != node["id"] and node["follows"] != said[text]:
+            rows.append(
+                {
+                    "between": [said[text], node["id"]],
+                    "type": "same value",
+                    "description": f"both read “{text}”",
+                }
+            )
+    return rows  # fmt: skip
+
+
+def knobs(made: Derived) -> dict[str, Any]:
+    """Return what can make a case hard, as numbers."""
+    width, height = made.edit.document.size
+    middle = _middle(made.target.before or made.target.after)
+    changed = {k for node in [made.target, *made.nodes] for k in node.keys}
+    rest = [t for k, t in made.said.items() if t and k not in changed]
+    grey = made.before.mean(2)
+    far, seen = [], []
+    for node in made.nodes:
+        x0, y0, x1, y1 = _seen_at(node)
+        far.append(abs(_middle((x0, y0, x1, y1)) - middle) / abs(complex(width, height)))
+        seen.append(
+            100 * (x1 - x0) * (y1 - y0) / (width * height) * min(1.0, float(grey[y0:y1, x0:x1].std()) / 64)
+        )
+    shape = _shape(made.target.was or "")
+    return {
+        "indirectness": max(subtype(kinds()[n.kind].subtype).indirectness for n in made.nodes), "nodes": len(made.nodes),
+        "distractors": len(rest), "same_shape": sum(_shape(t) == shape for t in rest), "distance": round(float(np.mean(far)), 4), "salience": round(float(np.mean(seen)), 3),
+    }  # fmt: skip
+
+
+def _middle(box: Box | None) -> complex:
+    x0, y0, x1, y1 = box or (0, 0, 0, 0)
+    return complex((x0 + x1) / 2, (y0 + y1) / 2)
+
+
+def _shape(text: str) -> str:
+    """Return what kind of signs a text is made of: figures as 9, letters as a, runs as one."""
+    return re.sub(r"(.)\1+", r"\1", "".join("9" if c.isdigit() else "a" if c.isalpha() else c for c in text))
+
+
 def candidates(doc: Document, seed: str) -> Iterator[tuple[str, Edit]]:
-    """Yield edits of a document with a name each: every draw of its facts, every surface that may be edited."""
+    """Yield edits of a document with a name each: of every draw of its facts, half of the surfaces that may be edited."""
     world = doc.of
-    for k in range(MOST * TRIES):
+    for k in range(DRAWS):
         rng = random.Random(f"{seed}/{doc.name}/{k}")
         facts = world.draw(rng)
         values = world.values(facts)
@@ -201,7 +291,7 @@ def candidates(doc: Document, seed: str) -> Iterator[tuple[str, Edit]]:
             continue
         surfaces = list(doc.edits)
         rng.shuffle(surfaces)
-        for row in surfaces:
+        for row in surfaces[: max(2, -(-len(surfaces) // 2))]:
             fact = row.get("fact", row["target"].split(":")[0])
             new = world.edits[fact](values, rng)
             if (
@@ -226,17 +316,18 @@ def make(chromium: Browser, edit: Edit, name: str) -> tuple[Made | None, list[st
     rng = random.Random(f"words/{name}")
     height, width = made.before.shape[:2]
     files = {f"images/{name}.webp": _webp(made.before), f"after/{name}.webp": _patch(made.before, made.after)}
-    target = made.target
+    target, nodes = made.target, graph(made)
     data: dict[str, Any] = {
         "id": name, "image": f"images/{name}.webp", "image_size": [width, height], "instruction": instruction(made, rng),
         "image_sha256": hashlib.sha256(files[f"images/{name}.webp"]).hexdigest(),
         "target": {"element": target.was, "region": edit.place, "action": f"becomes {target.now}", "bbox": [float(v) for v in target.before or ()]},
-        "constraint_nodes": graph(made), "source": "icgforge",
+        "constraint_nodes": nodes, "inter_constraints": ties(nodes), "source": "icgforge",
         "metadata": {"template": edit.document.name, "world": edit.document.world, "kind": edit.document.kind, "lang": edit.document.lang, "script": edit.document.script,
-                     "setting": "flat", "fact": edit.fact, "target_after": [int(v) for v in target.after or ()]},
+                     "setting": "flat", "split": split_of(edit.document), "fact": edit.fact, "target_after": [int(v) for v in target.after or ()], "knobs": knobs(made), "canary": CANARY},
     }  # fmt: skip
     case = Case.model_validate(data)
-    return Made(case, files, _twin(chromium, made, case, files)), []
+    twins = (_twin(chromium, made, case, files), _infeasible(made, case))
+    return Made(case, files, tuple(t for t in twins if t)), []
 
 
 def _twin(chromium: Browser, made: Derived, case: Case, files: dict[str, bytes]) -> Case | None:
@@ -247,16 +338,43 @@ def _twin(chromium: Browser, made: Derived, case: Case, files: dict[str, bytes])
     twin = derive(chromium, edit, frozen)
     if twin.rejected or {n.key for n in twin.nodes} & gone or twin.target.was != made.target.was:
         return None
-    files[f"twins/{case.id}.webp"] = _patch(made.before, twin.before)
     nodes = graph(twin)
+    path = f"twins/{case.id}.webp"
+    files[path] = _webp(twin.before)
     free = [n.id for n, node in zip(case.constraint_nodes, _ordered(made), strict=True) if node.key in gone]
-    shown = np.array(twin.before)
-    return case.model_copy(
-        update={
-            "id": f"{case.id}-twin", "image": f"twins/{case.id}.webp", "image_sha256": None, "constraint_nodes": Case.model_validate(json.loads(case.to_json()) | {"constraint_nodes": nodes}).constraint_nodes,
-            "metadata": case.metadata | {"twin_of": case.id, "twin_kind": "counterfactual", "free": free, "sha256_pixels": hashlib.sha256(shown.tobytes()).hexdigest()},
-        }
-    )  # fmt: skip
+    target = case.target.model_dump() | {"bbox": [float(v) for v in twin.target.before or ()]}
+    data = case.model_dump() | {
+        "id": f"{case.id}-twin", "image": path, "image_sha256": hashlib.sha256(files[path]).hexdigest(), "target": target,
+        "constraint_nodes": nodes, "inter_constraints": ties(nodes),
+        "metadata": case.metadata | {"twin_of": case.id, "twin_kind": "counterfactual", "free": free},
+    }  # fmt: skip
+    return Case.model_validate(data)
+
+
+def _infeasible(made: Derived, case: Case) -> Case | None:
+    """Return the same picture with an edit of a text that does not stand in it, drawn for the same surface."""
+    edit, world = made.edit, made.edit.document.of
+    rng = random.Random(f"infeasible/{case.id}")
+    shown = " ".join(made.texts)
+    for _ in range(200):
+        values = world.values(world.draw(rng))
+        new = world.edits[edit.fact](values, rng)
+        if new is None:
+            continue
+        name = edit.on.split(":")[0]
+        after = world.values({**values, edit.fact: new})
+        old, said = (world.text(name, v[name]) for v in (values, after))
+        if old != said and old not in shown and said != made.target.was:
+            frames = _frames()["en"]["plain"]
+            return case.model_copy(
+                update={
+                    "id": f"{case.id}-infeasible", "instruction": rng.choice(frames).format(old=old, new=said),
+                    "target": Target(element=old, region="nowhere in the picture", action=f"becomes {said}"),
+                    "constraint_nodes": (), "inter_constraints": (),
+                    "metadata": case.metadata | {"twin_of": case.id, "twin_kind": "infeasible"},
+                }
+            )  # fmt: skip
+    return None
 
 
 def _ordered(made: Derived) -> list[Node]:
@@ -284,17 +402,44 @@ def _patch(before: np.ndarray, after: np.ndarray) -> bytes:
     return out.getvalue()
 
 
-@dataclass
+Row = dict[str, Any]
+"""A candidate as it is logged: name, reasons for which it is rejected, case and twins as they are written, stamp."""
+
+
+@cache
+def _engine() -> bytes:
+    folder = Path(str(resources.files("icgforge")))
+    parts = [
+        folder / n
+        for n in (
+            "scenes.py",
+            "derive.py",
+            "page.py",
+            "kinds.toml",
+            "frames.toml",
+            "worlds/__init__.py",
+            "worlds/_lib.py",
+        )
+    ]
+    return b"".join(p.read_bytes() for p in [*parts, *sorted((folder / "scripts").glob("*.js"))])
+
+
+def stamp_of(doc: Document, seed: str) -> str:
+    """Return the hash of all that a document's cases hang on: seed, itself, its world, the label rule, the program."""
+    world = resources.files("icgforge") / "worlds" / f"{doc.world}.py"
+    data = f"{seed}/{doc!r}".encode() + (world.read_bytes() if world.is_file() else b"")
+    return hashlib.sha256(_engine() + data).hexdigest()[:16]
+
+
 class Log:
     """What has been made and rejected so far, one line each, so that a stopped run goes on where it was."""
 
-    folder: Path
-
-    def __post_init__(self) -> None:
-        """Read what is there; a line that was cut off is made again."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.path = self.folder / "made.jsonl"
-        self.rows: dict[str, dict[str, Any]] = {}
+    def __init__(self, folder: Path) -> None:
+        """Read what is there; a line that was cut off, or made from another version of its document, is made again."""
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / "made.jsonl"
+        self.rows: dict[str, Row] = {}
         for line in self.path.read_text(encoding="utf-8").split("\n") if self.path.is_file() else ():
             try:
                 row = json.loads(line)
@@ -302,86 +447,120 @@ class Log:
                 continue
             self.rows[row["name"]] = row
 
-    def row(self, chromium: Browser, edit: Edit, name: str) -> dict[str, Any]:
-        """Return the line of a case, made now if it is not there yet."""
-        if name in self.rows:
-            return self.rows[name]
-        made, reasons = make(chromium, edit, name)
-        for path, data in made.files.items() if made else ():
-            (self.folder / path).parent.mkdir(exist_ok=True)
-            write_whole(self.folder / path, data)
-        row = {
-            "name": name, "reasons": reasons, "case": made.case.to_json() if made else None,
-            "twin": made.twin.to_json() if made and made.twin else None,
-        }  # fmt: skip
+    def get(self, stamp: str, name: str) -> Row | None:
+        """Return the line of a candidate if it is still what its document gives."""
+        row = self.rows.get(name)
+        return row if row and row["stamp"] == stamp else None
+
+    def add(self, row: Row) -> None:
+        """Write a line at once."""
         with open(self.path, "a", encoding="utf-8", newline="\n") as stream:
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")
-        self.rows[name] = row
-        return row
+        self.rows[row["name"]] = row
 
 
-def build(
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Some candidates of one document that are to be made."""
+
+    out: Path
+    document: str
+    seed: str
+    stamp: str
+    wanted: tuple[str, ...]
+
+    def edits(self) -> dict[str, Edit]:
+        """Return the edits that are wanted, by name."""
+        return {k: e for k, e in candidates(documents()[self.document], self.seed) if k in self.wanted}
+
+
+def draw(chromium: Browser, task: Task, known: Mapping[str, Edit], name: str) -> Row:
+    """Make one candidate, write its pictures, and return its line."""
+    made, reasons = make(chromium, known[name], name)
+    folder = task.out
+    for path, data in made.files.items() if made else ():
+        (folder / path).parent.mkdir(exist_ok=True)
+        write_whole(folder / path, data)
+    return {
+        "name": name, "reasons": reasons, "stamp": task.stamp, "case": made.case.to_json() if made else None,
+        "twins": [t.to_json() for t in made.twins] if made else [],
+    }  # fmt: skip
+
+
+def _draw_in_worker(task: Task) -> list[Row]:
+    """Make some candidates of one document in a process of its own, which keeps its browser."""
+    edits = task.edits()
+    return [draw(_own_browser(), task, edits, k) for k in task.wanted]
+
+
+@cache
+def _own_browser() -> Browser:
+    opened = browser()
+    page = opened.__enter__()
+    atexit.register(opened.__exit__, None, None, None)
+    return page
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """What is drawn: documents by name (all if none), candidates of each, the seed by split, processes."""
+
+    each: int
+    seeds: Mapping[str, str] = field(default_factory=lambda: {"public": "1", "held_out": "1"})
+    names: tuple[str, ...] = ()
+    jobs: int = 1
+
+
+def draw_all(
     out: Path,
-    n: int,
-    seed: str = "1",
-    names: Iterable[str] = (),
+    wish: Draw,
     progress: Callable[[int], Any] | None = None,
     chromium: Browser | None = None,
-) -> tuple[list[Case], Counter[str]]:
-    """Draw `n` cases, evenly over documents, into a folder; what is there already is kept. Return cases and rejects by reason.
+) -> list[Row]:
+    """Make all candidates that are wished for into a folder; what is there already is kept. Return their lines.
 
     Raises
     ------
     UnknownName
         For a document that there is not.
     """
-    known = documents()
-    chosen = list(names) or list(known)
-    for name in chosen:
+    known, log, found = documents(), Log(out), []
+    tasks: list[Task] = []
+    for name in wish.names or known:
         if name not in known:
             raise UnknownName.among("document", name, known)
-    log, rejects = Log(out), Counter[str]()
-    rows: list[dict[str, Any]] = []
+        seed = wish.seeds[split_of(known[name])]
+        stamp = stamp_of(known[name], seed)
+        keys = [k for k, _ in itertools.islice(candidates(known[name], seed), wish.each)]
+        found += keys
+        missing = [k for k in keys if log.get(stamp, k) is None]
+        if progress:
+            progress(len(keys) - len(missing))
+        tasks += [Task(out, name, seed, stamp, tuple(missing[i : i + 4])) for i in range(0, len(missing), 4)]
+    rows = _in_processes(tasks, wish.jobs) if wish.jobs > 1 else _one_by_one(tasks, chromium)
+    for row in rows:
+        log.add(row)
+        if progress:
+            progress(1)
+    return [log.rows[k] for k in found]
+
+
+def _in_processes(tasks: Sequence[Task], jobs: int) -> Iterator[Row]:
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        for done in as_completed([pool.submit(_draw_in_worker, task) for task in tasks]):
+            yield from done.result()
+
+
+def _one_by_one(tasks: Sequence[Task], chromium: Browser | None) -> Iterator[Row]:
     opened: AbstractContextManager[Browser] = nullcontext(chromium) if chromium else browser()
     with opened as page:
-        for name in chosen:
-            rows += _of_document(
-                known[name], min(MOST, -(-n // len(chosen))), seed, log, page, rejects, progress
-            )
-    rows = rows[:n]
-    cases = [Case.from_json(row["case"]) for row in rows]
-    twins = [Case.from_json(row["twin"]) for row in rows if row["twin"]]
-    for path, many in (("cases.jsonl", cases), ("twins.jsonl", twins)):
-        write_whole(out / path, "".join(c.to_json() + "\n" for c in many).encode())
-    toml = (
-        f'name = "{out.name}"\nversion = "{VERSION}"\nlicence = "CC0-1.0"\nimage_root = "."\n'
-        'provenance = "Drawn by icgforge from worlds, documents and edits; every graph follows from its world."\n'
-    )
-    write_whole(out / "dataset.toml", toml.encode())
-    return cases, rejects
+        for task in tasks:
+            edits = task.edits()
+            for k in task.wanted:
+                yield draw(page, task, edits, k)
 
 
-def _of_document(
-    doc: Document,
-    most: int,
-    seed: str,
-    log: Log,
-    chromium: Browser,
-    rejects: Counter[str],
-    progress: Callable[[int], Any] | None,
-) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    used = Counter[str]()
-    for name, edit in candidates(doc, seed):
-        if len(rows) >= most:
-            break
-        if used[edit.on] >= SAME:
-            continue
-        row = log.row(chromium, edit, name)
-        rejects.update(reason.split(":")[0] for reason in row["reasons"][:1])
-        if row["case"]:
-            rows.append(row)
-            used[edit.on] += 1
-            if progress:
-                progress(1)
-    return rows
+def split_of(doc: Document) -> str:
+    """Return `public` or `held_out`, by the hash of the document's world: documents of one world are never parted."""
+    part = int(hashlib.sha256(f"{doc.world} is held out".encode()).hexdigest()[:8], 16) / 16**8
+    return "held_out" if part < HELD_OUT else "public"

@@ -37,13 +37,19 @@ class Kind:
     id: str
     subtype: str
     reason: str
+    alone: str = ""
+
+    def say(self, words: Sequence[str]) -> str:
+        """Return the reason with the names of what it follows from."""
+        of = " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+        return (self.alone if self.alone and len(words) == 1 else self.reason).format(of=of)
 
 
 @cache
 def kinds() -> dict[str, Kind]:
     """Return the label rule: kind of derivation to subtype and reason."""
     table = tomllib.loads(resources.files("icgforge").joinpath("kinds.toml").read_text(encoding="utf-8"))
-    return {name: Kind(name, row["subtype"], row["reason"]) for name, row in table.items()}
+    return {name: Kind(name, **row) for name, row in table.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +166,9 @@ class World:
     def reason(self, name: str, fact: str) -> str:
         """Return why a derived value follows, in words; only what depends on the edited fact is named."""
         d = self.derivations[name]
-        of = [self.label(o) for o in d.of if o == fact or self.behind(o, fact)]
-        rest = [self.label(o) for o in d.of if not (o == fact or self.behind(o, fact))]
-        words = of + rest[: max(0, 3 - len(of))]
-        said = " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
-        return kinds()[d.kind].reason.format(of=said)
+        names = list(dict.fromkeys(self.label(o) for o in d.of if o == fact or self.behind(o, fact)))
+        rest = [x for x in dict.fromkeys(map(self.label, d.of)) if x not in names]
+        return kinds()[d.kind].say(names + rest[: max(0, 3 - len(names))])
 
 
 @cache
