@@ -216,7 +216,7 @@ def croissant(folder: Path) -> dict[str, Any]:
         {"@type": "cr:FileObject", "@id": path, "name": path, "contentUrl": path, "encodingFormat": "application/jsonlines", "sha256": sha256_of(folder / path)}
         for path in lines.values()
     ] + [
-        {"@type": "cr:FileSet", "@id": name, "name": name, "description": what, "encodingFormat": "image/webp", "includes": f"{name}/*.webp"}
+        {"@type": "cr:FileSet", "@id": f"{name}-files", "name": f"{name}-files", "description": what, "encodingFormat": "image/webp", "includes": f"{name}/*.webp"}
         for name, what in (("images", "pictures of the cases"), ("after", "what differs after the reference edit; clear elsewhere"), ("twins", "pictures of the counterfactual twins"))
     ]  # fmt: skip
     columns = {"id": ("sc:Text", "name of the case"), "image": ("sc:Text", "path of its picture"), "instruction": ("sc:Text", "the edit that is asked for")}  # fmt: skip

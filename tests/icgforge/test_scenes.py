@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
 import random
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +14,10 @@ import pytest
 from PIL import Image
 
 import icgkit as ig
+from icgforge.dataset import DRAWN, Order, build, card
 from icgforge.derive import Derived, Edit, contrast, derive, twin_of
 from icgforge.page import Browser, Document, browser, documents
-from icgforge.scenes import build, graph
+from icgforge.scenes import graph, make
 from icgforge.worlds import World, worlds
 
 pytest.importorskip("playwright", reason="drawing documents needs Playwright (extra forge)")
@@ -157,22 +158,55 @@ def test_a_shipped_document_makes_cases(chromium: Browser, name: str, tmp_path: 
 
 
 def test_a_set_is_written_resumes_and_loads(chromium: Browser, tmp_path: Path) -> None:
-    cases, _ = build(tmp_path / "few", 2, names=["invoice_joiner"], chromium=chromium)
-    stamp = {p: p.stat().st_mtime_ns for p in (tmp_path / "few" / "images").iterdir()}
-    log = tmp_path / "few" / "made.jsonl"
+    out, order = tmp_path / "few", Order(2, names=("invoice_joiner",))
+    cases = build(out, order, chromium=chromium)
+    stamp = {p: p.stat().st_mtime_ns for p in (out / DRAWN / "images").iterdir()}
+    log = out / DRAWN / "made.jsonl"
     log.write_bytes(log.read_bytes()[:-40])  # cut off in the middle of its last line
-    again, _ = build(tmp_path / "few", 2, names=["invoice_joiner"], chromium=chromium)
+    told: list[int] = []
+    again = build(out, order, told.append, chromium)
     assert [c.to_json() for c in again] == [c.to_json() for c in cases]
-    first = next(p for p in stamp if p.stem == cases[0].id)
-    assert first.stat().st_mtime_ns == stamp[first], "what is there is not drawn again"
-    data = ig.load_dataset(tmp_path / "few")
+    same = [p for p in stamp if p.stat().st_mtime_ns == stamp[p]]
+    assert len(same) == len(stamp) - 1, "what is there is not drawn again, what was cut off is"
+    assert sum(told) == order.draw().each
+    data = ig.load_dataset(out)
     case = data.cases[0]
     before = Image.open(case.image_path).convert("RGBA")
-    patch = Image.open(io.BytesIO((tmp_path / "few" / "after" / f"{case.id}.webp").read_bytes()))
+    patch = Image.open(io.BytesIO((out / "after" / f"{case.id}.webp").read_bytes()))
     after = np.asarray(Image.alpha_composite(before, patch.convert("RGBA")).convert("RGB"))
     differs = (after != np.asarray(before.convert("RGB"))).any(2)
     assert differs.any()
     for node in case.constraint_nodes:
         x0, y0, x1, y1 = (int(v) for v in node.bbox or ())
         assert differs[y0:y1, x0:x1].any(), node.id
-    assert replace(data, name="x").name == "x"
+    told_of = json.loads((out / "build.json").read_text())
+    assert told_of["candidates"] == order.draw().each
+    assert (out / "README.md").read_text(encoding="utf-8") == card(out)
+
+
+def test_another_seed_draws_other_pictures_and_no_line_of_the_first_is_taken(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    first = build(tmp_path, Order(1, names=("invoice_joiner",)), chromium=chromium)
+    other = build(tmp_path, Order(1, "2", names=("invoice_joiner",)), chromium=chromium)
+    assert first[0].image_sha256 != other[0].image_sha256
+    with Image.open(ig.load_dataset(tmp_path).cases[0].image_path) as picture:
+        assert picture.size == other[0].image_size
+
+
+def test_twins_cut_one_tie_or_cannot_be_done(chromium: Browser, shop: World) -> None:
+    made, reasons = make(chromium, edit_of(doc()), "d-0-p")
+    assert made is not None, reasons
+    twin, infeasible = made.twins
+    assert (twin.metadata["free"], twin.constraint_nodes) == (["n1"], ())
+    assert twin.image in made.files
+    assert twin.image_sha256 != made.case.image_sha256
+    assert infeasible.target.element not in ("5", "3", "15")
+
+
+def test_a_node_has_words_that_give_nothing_away(chromium: Browser, shop: World) -> None:
+    made = derive(chromium, edit_of(doc()))
+    row = graph(made)[0]
+    assert row["region_clean"].endswith("(middle left)")
+    assert row["reason_anon"] == "it is the product of [A] and [B]"
+    assert "15" not in row["region_clean"] + row["reason_anon"]
