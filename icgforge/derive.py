@@ -64,8 +64,9 @@ class Node:
     value: Any = None
     keys: tuple[str, ...] = ()
     mirrors: str = ""
-    """Key of the element that this is a reflection or shadow of, and the words for where it is seen."""
+    """Key of the element that this is a reflection or shadow of, and the words for where it is seen, and which way it is turned over."""
     seen_in: str = ""
+    flipped: str = ""
 
 
 @dataclass

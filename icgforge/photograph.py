@@ -11,17 +11,25 @@ import base64
 import glob
 import io
 import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
 
-from icgforge.derive import LARGEST, Box, Derived, Node, box_of
+from icgforge import scenes
+from icgforge.derive import LARGEST, Box, Derived, Edit, Node, box_of, derive, twin_of
+from icgforge.page import Browser, Document, browser, documents
+from icgforge.settings import settings
 from icgforge.settings._lib import Setting, rgb
+from icgkit.cases.case import Case
 from icgkit.errors import IcgError
 
 SEEN, SMALL = 0.72, 8.0
@@ -33,12 +41,20 @@ HIDDEN = 0.88
 STRENGTH, LEGIBLE, LETTERS, SAME = 0.2, 50.0, 11.0, 0.7
 """A text seen a second time: least strength of the reflection, least contrast of 255, least height of its ink in pixels
 (capitals of a type of 16), least correlation with the page thrown back."""
+PLANE = 0.6
+"""Strength from which a surface is a plane mirror, as sharp as the page itself."""
 DIFFERENCE, DIFFERENCE_COLOR, UNSEEN = 10.0, 20.0, 3.0
 """Least mean change of 255 of a text and of a coloured patch seen a second time; below the last nobody sees a change."""
 STRAY, PATCH = 3.0, 40
 """Mean change of 255 over 9 x 9 pixels, and pixels of it, from which a change where none was predicted rejects a case."""
 SOFT = 7
 """Pixels about a change within which the photograph after may differ, because lenses and rough surfaces blur."""
+AGAIN = "again:"
+"""Begins the key of a node that is another one seen a second time."""
+EACH, TRIES = 3, 10
+"""Photographs of a document at most, and edits of it that are tried for each."""
+MOST = 7
+"""Nodes of a photographed case at most, those seen a second time included."""
 PANORAMAS = Path(__file__).parent / "settings/environments/node_modules/@pmndrs/assets/hdri"
 
 
@@ -47,7 +63,7 @@ class Film:
     """Share of the setting's size, samples of a pixel (`check` of them for both states), and the seed of paths and grain."""
 
     scale: float = 1.0
-    samples: int = 64
+    samples: int = 48
     check: int = 16
     seed: int = 3
 
@@ -70,7 +86,6 @@ class Photograph:
     flat: Derived
     jpeg: bytes
     light: np.ndarray = field(repr=False)
-    probe: np.ndarray = field(repr=False)
     gain: np.ndarray = field(repr=False)
     graded: np.ndarray = field(repr=False)
 
@@ -176,17 +191,25 @@ def _rendered(scene: dict[str, Any], seed: int) -> np.ndarray:
 
 
 def _traced(setting: Setting, linear: np.ndarray, film: Film, samples: int, seed: int) -> np.ndarray:
+    # Light that passes a clear page is found by the slower integrator alone.
+    kind = "volpath" if setting.second == "lamp" else "path"
     scene = _scene(setting, linear, film, samples) | {
-        "integrator": {"type": "path", "max_depth": 6, "rr_depth": 1000}
+        "integrator": {"type": kind, "max_depth": 5, "rr_depth": 1000}
     }
     return _rendered(scene, seed)[..., :3]
 
 
-def _guides(setting: Setting, linear: np.ndarray, film: Film) -> np.ndarray:
+def _guides(setting: Setting, linear: np.ndarray, film: Film, view: View) -> np.ndarray:
+    """Return colour and direction of what each pixel shows, for the denoiser; the page's own colour in its second sight, too."""
     scene = _scene(setting, linear, film, 16) | {
         "integrator": {"type": "aov", "aovs": "al:albedo,nn:sh_normal"}
     }
-    return _rendered(scene, film.seed)[..., -6:]
+    found = _rendered(scene, film.seed)[..., -6:]
+    if setting.second != "lamp":
+        shown = view.off | (view.on & ("emitter" in setting.page(linear[:2, :2])))
+        page = _at_place(linear, view.place) * np.clip(np.where(view.on, 1, view.strength), 0, 1)[..., None]
+        found[..., :3] = np.where(shown[..., None], np.clip(page + 0.02, 0, 1), found[..., :3])
+    return found
 
 
 @lru_cache(maxsize=24)
@@ -231,7 +254,7 @@ def look(setting: Setting, aspect: float, film: Film) -> View:
         off = there & np.array(hit.is_valid() & glossy).reshape(height, width)
         place = np.where(on[..., None], place, place2)
         if setting.second == "mirror":
-            strength = _strength(setting, aspect, film)
+            strength = _smooth(_strength(setting, aspect, film), off & ~on)
     return View(on, off & ~on, place.astype(np.float32), strength)
 
 
@@ -249,6 +272,14 @@ def _strength(setting: Setting, aspect: float, film: Film) -> np.ndarray:
     found = _rendered(scene, film.seed)[..., 0]
     width, height = (round(v * film.scale) for v in setting.size)
     return np.asarray(cv2.resize(found, (width, height), interpolation=cv2.INTER_LINEAR))
+
+
+def _smooth(values: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Return values without their noise, each taken from its neighbours in the mask."""
+    inside = cv2.erode(mask.astype(np.float32), np.ones((5, 5)))
+    weight = cv2.GaussianBlur(inside, (0, 0), 7)
+    found = cv2.GaussianBlur(values * inside, (0, 0), 7) / np.maximum(weight, 1e-6)
+    return np.asarray(np.where(mask & (weight > 1e-3), found, 0), np.float32)
 
 
 def linear_of(pixels: np.ndarray) -> np.ndarray:
@@ -274,7 +305,7 @@ def _denoised(color: np.ndarray, guides: np.ndarray) -> np.ndarray:
 
 
 def _gain(setting: Setting, view: View, light: np.ndarray, linear: np.ndarray) -> np.ndarray:
-    """Return the exposure of each channel: the page's white reaches the setting's level, 70 % of its tint is taken out."""
+    """Return the exposure of each channel: the page's white reaches the setting's level, most of its tint is taken out."""
     page = _at_place(linear, view.place)
     bright = view.on & (page.min(-1) > max(0.2, 0.8 * float(np.quantile(page.min(-1)[view.on], 0.95))))
     if setting.second == "lamp" or bright.sum() < 50:
@@ -282,7 +313,7 @@ def _gain(setting: Setting, view: View, light: np.ndarray, linear: np.ndarray) -
     else:
         found = np.median(light[bright] / np.maximum(page[bright], 1e-3), 0)
     mean = float(found.mean())
-    return np.asarray((mean / np.maximum(found, 1e-4)) ** 0.7 * setting.white / mean, np.float32)
+    return np.asarray((mean / np.maximum(found, 1e-4)) ** setting.balance * setting.white / mean, np.float32)
 
 
 def _graded(light: np.ndarray) -> np.ndarray:
@@ -344,13 +375,17 @@ def _height(node: Node, parts: list[_Part]) -> float:
     return min((b[3] - b[1]) * p.scale for b, p in zip((node.before, node.after), parts, strict=True) if b)
 
 
+def _letters(strength: float) -> float:
+    return SMALL if strength >= PLANE else LETTERS
+
+
 def predict(made: Derived, setting: Setting, film: Film | None = None) -> list[str]:
     """Return why a case cannot be photographed in a setting, as far as rays tell: covered, too small, or thrown back too faintly."""
     view, size = (
         look(setting, made.before.shape[1] / made.before.shape[0], film or Film()),
         made.before.shape[1::-1],
     )
-    out = []
+    out, many = [], len(made.nodes)
     for node in [made.target, *made.nodes]:
         parts = _parts(view, view.on, node, size)
         least = PARTLY if setting.front and node is not made.target else SEEN
@@ -367,17 +402,20 @@ def predict(made: Derived, setting: Setting, film: Film | None = None) -> list[s
             _graded(strength * setting.white * _at_place(linear_of(s), view.place))
             for s in (made.before, made.after)
         ]
-        if np.abs(told[0] - told[1])[mask].mean() < UNSEEN or setting.second == "lamp":
+        if np.abs(told[0] - told[1])[mask].mean() < UNSEEN:
+            continue
+        many += 1
+        if setting.second == "lamp":
             continue
         if (
             strength < STRENGTH
             or min(p.share for b, p in zip((node.before, node.after), again, strict=True) if b) < SEEN
-            or _height(node, again) < LETTERS
+            or _height(node, again) < _letters(strength)
         ):
             out.append(
                 f"seen a second time, but not to be read: {node.key}, strength {strength:.2f}, {_height(node, again):.1f} px"
             )
-    return out
+    return [*out, f"more than {MOST} nodes: {many}"] if many > MOST else out
 
 
 def photograph(
@@ -393,19 +431,23 @@ def photograph(
     view = look(setting, made.before.shape[1] / made.before.shape[0], film)
     rounds = 1 if first else max(1, film.samples // film.check)
     probes = [_traced(setting, states[0], film, film.check, film.seed + k) for k in range(rounds)]
-    light = first.light + probes[0] - first.probe if first else np.mean(probes, 0)
-    change = _traced(setting, states[1], film, film.check, film.seed) - probes[0]
-    noisy = [np.maximum(light, 0), np.maximum(light + change, 0)]
-    shots = [_denoised(n, _guides(setting, s, film)) for n, s in zip(noisy, states, strict=True)]
+    other = _traced(setting, states[1], film, film.check, film.seed)
+    touched = _touched(made.before, made.after, view)
+    light = np.mean(probes, 0)
+    if first:
+        light = np.where(_wide(_touched(first.flat.before, made.before, view)), light, first.light)
+    # The state after is a render of its own where the page changes, the state before elsewhere.
+    noisy = [light, np.where(_wide(touched), other, light)]
+    shots = [_denoised(n, _guides(setting, s, film, view)) for n, s in zip(noisy, states, strict=True)]
     gain = first.gain if first else _gain(setting, view, shots[0], states[0])
     graded = [_graded(s * gain) for s in shots]
-    told = Photograph(made, made, b"", light, probes[0], gain, graded[0])
+    told = Photograph(made, made, b"", light, gain, graded[0])
     picture = None
     if first:
         soft, allowed = _blend(_touched(first.flat.before, made.before, view) & (view.on | view.off))
         told.graded = graded[0] = first.graded * (1 - soft) + graded[0] * soft
         picture = np.where(allowed[..., None], _opened(_jpeg(graded[0], film)), first.made.before)
-    stray = np.abs(_graded(noisy[0] * gain) - _graded(noisy[1] * gain)).mean(-1)
+    stray = np.abs(_graded(probes[0] * gain) - _graded(other * gain)).mean(-1)
     nodes, mask, rejected, looks = _nodes(made, setting, view, graded)
     soft, allowed = _blend(mask)
     rejected += _strays(np.where(allowed, 0, stray))
@@ -422,6 +464,10 @@ def _touched(before: np.ndarray, after: np.ndarray, view: View, around: int = 5)
     """Return where the difference of two pages is seen."""
     differs = cv2.dilate((before != after).any(2).astype(np.float32), np.ones((around, around)))
     return np.asarray((_at_place(differs, view.place) > 0.1) & (view.on | view.off))
+
+
+def _wide(mask: np.ndarray) -> np.ndarray:
+    return (cv2.dilate(mask.astype(np.uint8), np.ones((2 * SOFT + 1, 2 * SOFT + 1))) > 0)[..., None]
 
 
 def _blend(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -458,8 +504,8 @@ def _nodes(
             rejected.append(f"seen a second time, but not to be read: {node.key}, {wrong}")
             continue
         mirror = replace(
-            _moved(node, again), key=f"again:{node.key}", kind="shadow" if setting.second == "lamp" else "reflection", also=(),
-            mirrors=node.key, seen_in=setting.seen_in,
+            _moved(node, again), key=f"{AGAIN}{node.key}", kind="shadow" if setting.second == "lamp" else "reflection", also=(),
+            mirrors=node.key, seen_in=setting.seen_in, flipped=setting.flip,
         )  # fmt: skip
         if node.key in looks:
             looks[mirror.key] = looks[node.key]
@@ -502,7 +548,7 @@ def _unread(
     same = abs(float(np.corrcoef(page, picture[mask].mean(-1))[0, 1])) if page.std() > 1 else 0.0
     faults = {
         f"strength {strength:.2f}": strength < STRENGTH, f"change {changed:.1f}": changed < DIFFERENCE, f"contrast {tones[1] - tones[0]:.0f}": tones[1] - tones[0] < LEGIBLE,
-        f"{_height(node, parts):.1f} px high": _height(node, parts) < LETTERS, f"like the page by {same:.2f}": node.before is not None and same < SAME,
+        f"{_height(node, parts):.1f} px high": _height(node, parts) < _letters(strength), f"like the page by {same:.2f}": node.before is not None and same < SAME,
     }  # fmt: skip
     return ", ".join(k for k, bad in faults.items() if bad)
 
@@ -529,3 +575,82 @@ def _opened(data: bytes) -> np.ndarray:
     from PIL import Image
 
     return np.array(Image.open(io.BytesIO(data)).convert("RGB"))
+
+
+def make(chromium: Browser, edit: Edit, name: str, setting: Setting, film: Film | None = None) -> tuple[scenes.Made | None, list[str]]:  # fmt: skip
+    """Make one photographed case, or say why it is rejected; what rays tell is asked before anything is rendered."""
+    film = film or Film()
+    flat = derive(chromium, edit)
+    reasons = flat.rejected or ([] if flat.nodes else ["nothing follows"]) or predict(flat, setting, film)
+    if reasons:
+        return None, list(reasons)
+    shot = photograph(flat, setting, film)
+    if shot.made.rejected:
+        return None, list(shot.made.rejected)
+    files = {
+        f"images/{name}.jpg": shot.jpeg,
+        f"after/{name}.webp": scenes.patch(shot.made.before, shot.made.after),
+    }
+    about = {"setting": setting.name, "light": environment(setting.environment)[1], "samples": film.samples}
+    case = scenes.case_of(shot.made, name, files, about)
+    return scenes.Made(case, files, _twin(chromium, shot, case, (setting, film), files)), []
+
+
+def _twin(chromium: Browser, shot: Photograph, case: Case, place: tuple[Setting, Film], files: dict[str, bytes]) -> Case | None:  # fmt: skip
+    cut = twin_of(shot.flat.edit, shot.flat)
+    if cut is None:
+        return None
+    edit, frozen, gone = cut
+    flat = derive(chromium, edit, frozen)
+    if flat.rejected or {n.key for n in flat.nodes} & gone or flat.target.was != shot.flat.target.was:
+        return None
+    twin = photograph(flat, *place, first=shot).made
+    if twin.rejected:
+        return None
+    files[f"twins/{case.id}.webp"] = scenes.patch(shot.made.before, twin.before)
+    return scenes.twin_case(shot.made, twin, case, gone | {f"{AGAIN}{key}" for key in gone})
+
+
+def pairs() -> list[tuple[Setting, Document]]:
+    """Return every setting with every document that may stand in it, settings in turn."""
+    known = documents()
+    rows = [[(s, known[d]) for d in s.documents if d in known] for s in settings().values()]
+    return [pair for turn in zip_longest(*rows) for pair in turn if pair]
+
+
+def photographs(
+    out: Path,
+    n: int,
+    seed: str = "1",
+    chromium: Browser | None = None,
+    progress: Callable[[str], Any] | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Make up to `n` photographed cases below a folder and yield the line of each, as `scenes.build` writes it.
+
+    A setting and a document are taken in turn, an edit is used in one setting only, a document at most `EACH` times. What is
+    there already is not made again.
+    """
+    log = scenes.Log(out)
+    used, made, taken = Counter[str](), 0, set[str]()
+    opened: AbstractContextManager[Browser] = nullcontext(chromium) if chromium else browser()
+    with opened as page:
+        for k in range(EACH):
+            for setting, doc in pairs():
+                if made >= n:
+                    return
+                if used[doc.name] >= EACH or (k and used[f"{setting.name}/{doc.name}"] < k):
+                    continue
+                for name, edit in islice(scenes.candidates(doc, f"photo/{seed}"), TRIES):
+                    label = f"photo-{setting.name}-{name}"
+                    if name in taken:
+                        continue
+                    log.maker = partial(make, setting=setting)
+                    row = log.row(page, edit, label)
+                    if progress:
+                        progress(f"{label}: {', '.join(row['reasons']) or 'made'}")
+                    if row["case"]:
+                        taken.add(name)
+                        used.update([doc.name, f"{setting.name}/{doc.name}"])
+                        made += 1
+                        yield row
+                        break

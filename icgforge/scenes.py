@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from multiprocessing import get_context
@@ -126,7 +126,10 @@ def _look(name: str, one: str, two: str) -> str:
 def update(made: Derived, node: Node) -> tuple[str, dict[str, Any]]:
     """Return what a node has to become, for a reader and as a predicate for a program."""
     world = made.edit.document.of
-    if node.kind == "reflow" and node.shift is not None:
+    if node.flipped:
+        words, predicate = update(made, replace(node, flipped=""))
+        return words, predicate | {"flipped": node.flipped}
+    if node.shift is not None:
         dx, dy = node.shift
         ways = [
             f"{abs(d)} px {w[d > 0]}"
@@ -160,9 +163,11 @@ def update(made: Derived, node: Node) -> tuple[str, dict[str, Any]]:
 
 
 def _region(made: Derived, node: Node) -> str:
+    if node.mirrors:
+        return f"the {node.seen_in}: {_region(made, _mirrored(made, node))}"
     names, world = made.edit.document.names, made.edit.document.of
     bare = node.key.rsplit("#", 1)[0]
-    if node.kind == "reflow":
+    if node.shift is not None:
         parts = [
             f"“{made.said.get(k) or k.rsplit('#', 1)[0].removeprefix('static:')}”" for k in node.keys[:2]
         ]
@@ -176,6 +181,10 @@ def _region(made: Derived, node: Node) -> str:
     return f"{name} ({item})" if item and bare not in names and node.fact in names else name
 
 
+def _mirrored(made: Derived, node: Node) -> Node:
+    return next(n for n in [made.target, *made.nodes] if n.key == node.mirrors)
+
+
 def graph(made: Derived) -> list[dict[str, Any]]:
     """Return the nodes of a case as the fields of `Constraint`, in reading order."""
     world, edit = made.edit.document.of, made.edit
@@ -183,7 +192,8 @@ def graph(made: Derived) -> list[dict[str, Any]]:
     ids = {node.key: f"n{k}" for k, node in enumerate(ordered, 1)}
     by_fact: dict[str, str] = {}
     for node in ordered:
-        by_fact.setdefault(node.fact, ids[node.key])
+        if not node.mirrors:
+            by_fact.setdefault(node.fact, ids[node.key])
 
     def parent(name: str) -> str | None:
         d = world.derivations.get(name)
@@ -197,17 +207,21 @@ def graph(made: Derived) -> list[dict[str, Any]]:
     rows = []
     for node in ordered:
         said, predicate = update(made, node)
-        if node.kind == "reflow" or node.kind == "copy":
+        if node.mirrors:
+            reason, many = kinds()[node.kind].say([_region(made, _mirrored(made, node))]), 1
+        elif node.kind == "reflow" or node.kind == "copy":
             of = world.label(edit.on if edit.on in world.labels else edit.fact)
             reason, many = kinds()[node.kind].say([of]), 1
         else:
             reason = world.reason(node.fact, edit.fact)
             many = min(3, len(world.derivations[node.fact].of))
-        follows = None if node.kind == "reflow" else parent(node.fact)
+        follows = ids.get(node.mirrors) if node.mirrors else None
+        if not node.mirrors and node.kind != "reflow":
+            follows = parent(node.fact)
         first, last = _seen_at(node), node.after
         row = {
             "id": ids[node.key], "region": _region(made, node), "subtype": kinds()[node.kind].subtype, "expected_update": said, "reason": reason,
-            "region_clean": _where(first, edit.document.size), "reason_anon": kinds()[node.kind].say(LETTERS[:many]),
+            "region_clean": _where(first, made.before.shape[1::-1]), "reason_anon": kinds()[node.kind].say(LETTERS[:many]),
             "bbox": [float(v) for v in first], "predicate": predicate, "follows": follows if follows != ids[node.key] else None, "subtype_also": list(node.also),
         }  # fmt: skip
         if last and last != first:
@@ -216,7 +230,7 @@ def graph(made: Derived) -> list[dict[str, Any]]:
     return rows
 
 
-def _where(box: Box, size: tuple[int, int]) -> str:
+def _where(box: Box, size: Sequence[int]) -> str:
     """Return a place in words that tell nothing of what stands there."""
     x, y = ((box[0] + box[2]) / 2 / size[0], (box[1] + box[3]) / 2 / size[1])
     rows, columns = ("upper", "middle", "lower"), ("left", "centre", "right")
@@ -251,7 +265,7 @@ def ties(nodes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def knobs(made: Derived) -> dict[str, Any]:
     """Return what can make a case hard, as numbers."""
-    width, height = made.edit.document.size
+    height, width = made.before.shape[:2]
     middle = _middle(made.target.before or made.target.after)
     changed = {k for node in [made.target, *made.nodes] for k in node.keys}
     rest = [t for k, t in made.said.items() if t and k not in changed]
@@ -313,21 +327,26 @@ def make(chromium: Browser, edit: Edit, name: str) -> tuple[Made | None, list[st
         reasons.append("nothing follows")
     if reasons:
         return None, reasons
-    rng = random.Random(f"words/{name}")
+    files = {f"images/{name}.webp": _webp(made.before), f"after/{name}.webp": patch(made.before, made.after)}
+    case = case_of(made, name, files, {"setting": "flat"})
+    twins = (_twin(chromium, made, case, files), infeasible(made, case))
+    return Made(case, files, tuple(t for t in twins if t)), []
+
+
+def case_of(made: Derived, name: str, files: Mapping[str, bytes], about: Mapping[str, Any]) -> Case:
+    """Return the case of an edit; the first of its files is the picture before, `about` goes into its metadata."""
+    rng, edit, image = random.Random(f"words/{name}"), made.edit, next(iter(files))
     height, width = made.before.shape[:2]
-    files = {f"images/{name}.webp": _webp(made.before), f"after/{name}.webp": _patch(made.before, made.after)}
     target, nodes = made.target, graph(made)
     data: dict[str, Any] = {
-        "id": name, "image": f"images/{name}.webp", "image_size": [width, height], "instruction": instruction(made, rng),
-        "image_sha256": hashlib.sha256(files[f"images/{name}.webp"]).hexdigest(),
+        "id": name, "image": image, "image_size": [width, height], "instruction": instruction(made, rng),
+        "image_sha256": hashlib.sha256(files[image]).hexdigest(),
         "target": {"element": target.was, "region": edit.place, "action": f"becomes {target.now}", "bbox": [float(v) for v in target.before or ()]},
         "constraint_nodes": nodes, "inter_constraints": ties(nodes), "source": "icgforge",
         "metadata": {"template": edit.document.name, "world": edit.document.world, "kind": edit.document.kind, "lang": edit.document.lang, "script": edit.document.script,
-                     "setting": "flat", "split": split_of(edit.document), "fact": edit.fact, "target_after": [int(v) for v in target.after or ()], "knobs": knobs(made), "canary": CANARY},
+                     "split": split_of(edit.document), **about, "fact": edit.fact, "target_after": [int(v) for v in target.after or ()], "knobs": knobs(made), "canary": CANARY},
     }  # fmt: skip
-    case = Case.model_validate(data)
-    twins = (_twin(chromium, made, case, files), _infeasible(made, case))
-    return Made(case, files, tuple(t for t in twins if t)), []
+    return Case.model_validate(data)
 
 
 def _twin(chromium: Browser, made: Derived, case: Case, files: dict[str, bytes]) -> Case | None:
@@ -338,20 +357,26 @@ def _twin(chromium: Browser, made: Derived, case: Case, files: dict[str, bytes])
     twin = derive(chromium, edit, frozen)
     if twin.rejected or {n.key for n in twin.nodes} & gone or twin.target.was != made.target.was:
         return None
-    nodes = graph(twin)
     path = f"twins/{case.id}.webp"
     files[path] = _webp(twin.before)
+    return twin_case((made, twin), case, gone, (path, files[path]))
+
+
+def twin_case(both: tuple[Derived, Derived], case: Case, gone: set[str], picture: tuple[str, bytes]) -> Case:
+    """Return a case in the world where the nodes in `gone` are not forced, with its picture's path and bytes."""
+    made, twin = both
+    nodes = graph(twin)
     free = [n.id for n, node in zip(case.constraint_nodes, _ordered(made), strict=True) if node.key in gone]
     target = case.target.model_dump() | {"bbox": [float(v) for v in twin.target.before or ()]}
     data = case.model_dump() | {
-        "id": f"{case.id}-twin", "image": path, "image_sha256": hashlib.sha256(files[path]).hexdigest(), "target": target,
+        "id": f"{case.id}-twin", "image": picture[0], "image_sha256": hashlib.sha256(picture[1]).hexdigest(), "target": target,
         "constraint_nodes": nodes, "inter_constraints": ties(nodes),
         "metadata": case.metadata | {"twin_of": case.id, "twin_kind": "counterfactual", "free": free},
     }  # fmt: skip
     return Case.model_validate(data)
 
 
-def _infeasible(made: Derived, case: Case) -> Case | None:
+def infeasible(made: Derived, case: Case) -> Case | None:
     """Return the same picture with an edit of a text that does not stand in it, drawn for the same surface."""
     edit, world = made.edit, made.edit.document.of
     rng = random.Random(f"infeasible/{case.id}")
@@ -393,7 +418,7 @@ def _webp(pixels: np.ndarray) -> bytes:
     return out.getvalue()
 
 
-def _patch(before: np.ndarray, after: np.ndarray) -> bytes:
+def patch(before: np.ndarray, after: np.ndarray) -> bytes:
     """Return what differs as a picture that is clear everywhere else: laid over `before` it gives `after`."""
     alpha = np.where((before != after).any(2), 255, 0).astype(np.uint8)
     rgba = np.dstack([np.where(alpha[..., None] > 0, after, 0), alpha])

@@ -23,5 +23,5 @@ def shapes(aspect: float, page: Shapes) -> Shapes:
 SETTING = Setting(
     "hall", shapes, (-0.8, 0.95, 5.3), (0.04, 0.62, 0), 40, shining(1.5),
     ("departures_board", "ferry_board", "weather_wall", "scoreboard_live", "marathon_results", "metro_line"),
-    environment="warehouse", light=0.35, turn=40, second="mirror", surfaces=("floor",), seen_in="reflection in the polished floor",
+    environment="warehouse", light=0.35, turn=40, second="mirror", surfaces=("floor",), flip="vertical", seen_in="reflection in the polished floor",
 )  # fmt: skip
