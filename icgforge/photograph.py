@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import glob
+import hashlib
 import io
 import os
 from collections import Counter
@@ -16,8 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache, partial
-from itertools import islice, zip_longest
+from functools import cache, lru_cache
+from itertools import islice, product, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -442,17 +443,15 @@ def photograph(
     gain = first.gain if first else _gain(setting, view, shots[0], states[0])
     graded = [_graded(s * gain) for s in shots]
     told = Photograph(made, made, b"", light, gain, graded[0])
-    picture = None
     if first:
-        soft, allowed = _blend(_touched(first.flat.before, made.before, view) & (view.on | view.off))
+        soft, _ = _blend(_touched(first.flat.before, made.before, view))
         told.graded = graded[0] = first.graded * (1 - soft) + graded[0] * soft
-        picture = np.where(allowed[..., None], _opened(_jpeg(graded[0], film)), first.made.before)
     stray = np.abs(_graded(probes[0] * gain) - _graded(other * gain)).mean(-1)
     nodes, mask, rejected, looks = _nodes(made, setting, view, graded)
     soft, allowed = _blend(mask)
     rejected += _strays(np.where(allowed, 0, stray))
     told.jpeg = _jpeg(graded[0], film)
-    before = _opened(told.jpeg) if picture is None else picture
+    before = _opened(told.jpeg)
     after = _opened(_jpeg(graded[0] * (1 - soft) + graded[1] * soft, film))
     told.made = replace(
         made, before=before, after=np.where(allowed[..., None], after, before), target=nodes[0], nodes=nodes[1:], rejected=rejected, looks=looks,
@@ -593,7 +592,8 @@ def make(chromium: Browser, edit: Edit, name: str, setting: Setting, film: Film 
     }
     about = {"setting": setting.name, "light": environment(setting.environment)[1], "samples": film.samples}
     case = scenes.case_of(shot.made, name, files, about)
-    return scenes.Made(case, files, _twin(chromium, shot, case, (setting, film), files)), []
+    twins = (_twin(chromium, shot, case, (setting, film), files), scenes.infeasible(shot.made, case))
+    return scenes.Made(case, files, tuple(t for t in twins if t)), []
 
 
 def _twin(chromium: Browser, shot: Photograph, case: Case, place: tuple[Setting, Film], files: dict[str, bytes]) -> Case | None:  # fmt: skip
@@ -604,11 +604,13 @@ def _twin(chromium: Browser, shot: Photograph, case: Case, place: tuple[Setting,
     flat = derive(chromium, edit, frozen)
     if flat.rejected or {n.key for n in flat.nodes} & gone or flat.target.was != shot.flat.target.was:
         return None
-    twin = photograph(flat, *place, first=shot).made
-    if twin.rejected:
+    twin = photograph(flat, *place, first=shot)
+    if twin.made.rejected:
         return None
-    files[f"twins/{case.id}.webp"] = scenes.patch(shot.made.before, twin.before)
-    return scenes.twin_case(shot.made, twin, case, gone | {f"{AGAIN}{key}" for key in gone})
+    path = f"twins/{case.id}.jpg"
+    files[path] = twin.jpeg
+    gone |= {f"{AGAIN}{key}" for key in gone}
+    return scenes.twin_case((shot.made, twin.made), case, gone, (path, twin.jpeg))
 
 
 def pairs() -> list[tuple[Setting, Document]]:
@@ -624,33 +626,41 @@ def photographs(
     seed: str = "1",
     chromium: Browser | None = None,
     progress: Callable[[str], Any] | None = None,
-) -> Iterator[dict[str, Any]]:
-    """Make up to `n` photographed cases below a folder and yield the line of each, as `scenes.build` writes it.
+) -> Iterator[scenes.Row]:
+    """Make up to `n` photographed cases into a folder and yield the line of each, as `scenes.draw` writes it.
 
     A setting and a document are taken in turn, an edit is used in one setting only, a document at most `EACH` times. What is
     there already is not made again.
     """
     log = scenes.Log(out)
-    used, made, taken = Counter[str](), 0, set[str]()
+    used, taken = Counter[str](), set[str]()
     opened: AbstractContextManager[Browser] = nullcontext(chromium) if chromium else browser()
     with opened as page:
-        for k in range(EACH):
-            for setting, doc in pairs():
-                if made >= n:
-                    return
-                if used[doc.name] >= EACH or (k and used[f"{setting.name}/{doc.name}"] < k):
+        for turn, (setting, doc) in product(range(EACH), pairs()):
+            key = f"{setting.name}/{doc.name}"
+            if used[doc.name] >= EACH or used[key] < turn or len(taken) >= n:
+                continue
+            stamp = _stamp(doc, setting, seed)
+            for name, edit in islice(scenes.candidates(doc, f"photo/{seed}"), TRIES):
+                if name in taken:
                     continue
-                for name, edit in islice(scenes.candidates(doc, f"photo/{seed}"), TRIES):
-                    label = f"photo-{setting.name}-{name}"
-                    if name in taken:
-                        continue
-                    log.maker = partial(make, setting=setting)
-                    row = log.row(page, edit, label)
-                    if progress:
-                        progress(f"{label}: {', '.join(row['reasons']) or 'made'}")
-                    if row["case"]:
-                        taken.add(name)
-                        used.update([doc.name, f"{setting.name}/{doc.name}"])
-                        made += 1
-                        yield row
-                        break
+                label = f"photo-{setting.name}-{name}"
+                row = log.get(stamp, label)
+                if row is None:
+                    row = scenes.written(out, label, stamp, make(page, edit, label, setting))
+                    log.add(row)
+                if progress:
+                    progress(f"{label}: {', '.join(row['reasons']) or 'made'}")
+                if row["case"]:
+                    taken.add(name)
+                    used.update([doc.name, key])
+                    yield row
+                    break
+
+
+def _stamp(doc: Document, setting: Setting, seed: str) -> str:
+    """Return the hash of all that a photographed case hangs on."""
+    here = Path(__file__).parent
+    parts = [here / "photograph.py", here / "settings/_lib.py", here / f"settings/{setting.name}.py"]
+    known = scenes.stamp_of(doc, f"photo/{seed}").encode() + b"".join(p.read_bytes() for p in parts)
+    return hashlib.sha256(known).hexdigest()[:16]

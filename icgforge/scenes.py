@@ -501,13 +501,17 @@ class Task:
 
 def draw(chromium: Browser, task: Task, known: Mapping[str, Edit], name: str) -> Row:
     """Make one candidate, write its pictures, and return its line."""
-    made, reasons = make(chromium, known[name], name)
-    folder = task.out
+    return written(task.out, name, task.stamp, make(chromium, known[name], name))
+
+
+def written(folder: Path, name: str, stamp: str, told: tuple[Made | None, list[str]]) -> Row:
+    """Write the pictures of a candidate, if it is not rejected, and return its line."""
+    made, reasons = told
     for path, data in made.files.items() if made else ():
         (folder / path).parent.mkdir(exist_ok=True)
         write_whole(folder / path, data)
     return {
-        "name": name, "reasons": reasons, "stamp": task.stamp, "case": made.case.to_json() if made else None,
+        "name": name, "reasons": reasons, "stamp": stamp, "case": made.case.to_json() if made else None,
         "twins": [t.to_json() for t in made.twins] if made else [],
     }  # fmt: skip
 
