@@ -272,7 +272,10 @@ _TEMPLATES = Annotated[Path | None, typer.Option(help="Folder of own prompts tha
 @import_app.command("answers")
 def import_answers_command(
     path: Annotated[
-        Path, typer.Argument(help="JSONL, CSV or Parquet; or a folder that `icgkit export prompts` wrote.")
+        Path,
+        typer.Argument(
+            help="JSONL, CSV or Parquet; a folder that `icgkit export prompts` wrote; a log of Inspect (.eval)."
+        ),
     ],
     cache: _CACHE,
     dataset: _DATASET,
@@ -282,11 +285,18 @@ def import_answers_command(
     templates: _TEMPLATES = None,
 ) -> None:
     """Put answers that were made elsewhere into a cache; rows that do not fit are named and kept apart."""
+    from tempfile import TemporaryDirectory
+
     from icgkit.cases.dataset import load_dataset
-    from icgkit.files import folder_of
+    from icgkit.files import folder_of, write_rows
     from icgkit.study.exchange import import_answers
 
-    with clear_errors():
+    with clear_errors(), TemporaryDirectory() as scratch:
+        if path.suffix == ".eval":
+            from icgkit.exchange.inspect_tasks import answers_of
+
+            rows, path = answers_of(path), Path(scratch) / f"{path.name}.jsonl"
+            write_rows(rows, path)
         done = import_answers(
             path, folder_of("cache", cache), load_dataset(dataset), collected=collected, templates=templates
         )
@@ -366,6 +376,88 @@ def export_prompts_command(
         typer.echo(
             f"{n:,d} prompts in {out}; fill in answers.csv, then: icgkit import answers {out} --cache NAME --dataset {dataset}"
         )
+
+
+_OUT = Annotated[Path, typer.Option(help="Folder to write.")]
+
+
+@export_app.command("hub")
+def export_hub_command(
+    name: Annotated[str, typer.Argument(help="Dataset (with --run: cache), by name or folder.")],
+    out: _OUT,
+    run: Annotated[
+        bool, typer.Option("--run", help="Answers and verdicts of a cache, not a dataset.")
+    ] = False,
+) -> None:
+    """Write a dataset or a run as a Hugging Face datasets folder: Parquet with pictures, and a card; nothing is sent."""
+    from icgkit.exchange import hub
+
+    with clear_errors():
+        if run:
+            from icgkit.report.results import load_results
+
+            hub.write_hub_run(load_results(name), out)
+        else:
+            from icgkit.cases.dataset import load_dataset
+
+            hub.write_hub(load_dataset(name), out)
+        typer.echo(f'written; open it with: datasets.load_dataset("{out}")')
+
+
+@import_app.command("hub")
+def import_hub_command(
+    folder: Annotated[Path, typer.Argument(help="Folder that `icgkit export hub` wrote.")], out: _OUT
+) -> None:
+    """Make a dataset again from a Hugging Face datasets folder of ours."""
+    from icgkit.exchange.hub import read_hub
+
+    with clear_errors():
+        typer.echo(f"{len(read_hub(folder, out)):,d} cases in {out}")
+
+
+@export_app.command("coco")
+def export_coco_command(dataset: _DATASET, out: _OUT) -> None:
+    """Write regions as COCO instances with their pictures, as FiftyOne and detection tools read them."""
+    from icgkit.cases.dataset import load_dataset
+    from icgkit.exchange.boxes import write_coco
+
+    with clear_errors():
+        typer.echo(f"written: {write_coco(load_dataset(dataset), out)}")
+
+
+@import_app.command("coco")
+def import_coco_command(
+    path: Annotated[Path, typer.Argument(help="COCO file of instances.")],
+    out: Annotated[Path, typer.Option(help="JSON lines to write.")],
+) -> None:
+    """Make boxes to begin annotating with from COCO instances."""
+    from icgkit.exchange.boxes import read_coco
+    from icgkit.files import write_rows
+
+    with clear_errors():
+        rows = read_coco(path)
+        write_rows(rows, out)
+        typer.echo(f"{len(rows):,d} boxes; in a notebook: ig.annotate(FOLDER, boxes={str(out)!r})")
+
+
+@export_app.command("harness")
+def export_harness_command(
+    form: Annotated[str, typer.Argument(help="vlmevalkit or lmms-eval.")],
+    dataset: _DATASET,
+    condition: Annotated[str, typer.Option(help="Id of a condition of a single call.")],
+    out: _OUT,
+    templates: _TEMPLATES = None,
+) -> None:
+    """Write a condition as a task of another harness; Inspect finds ours by itself (icgkit/constraints)."""
+    from icgkit.cases.dataset import load_dataset
+    from icgkit.errors import UnknownName
+    from icgkit.exchange import harnesses
+
+    writers = {"vlmevalkit": harnesses.write_vlmevalkit, "lmms-eval": harnesses.write_lmms_eval}
+    with clear_errors():
+        if form not in writers:
+            raise UnknownName.among("harness", form, writers)
+        typer.echo(f"written: {writers[form](load_dataset(dataset), condition, out, templates=templates)}")
 
 
 @import_app.command("texteditbench")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -168,6 +169,12 @@ def write_whole(path: str | Path, content: bytes, *, sync: bool = False) -> None
     """Write bytes by way of `replacing`."""
     with replacing(path, sync=sync) as stream:
         stream.write(content)
+
+
+def write_rows(rows: Iterable[Mapping[str, Any]], path: str | Path, *, sync: bool = False) -> None:
+    """Write JSON lines by way of `replacing`; what JSON does not know is written as its text."""
+    lines = (json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
+    write_whole(path, "".join(lines).encode("utf-8", "replace"), sync=sync)
 
 
 def sync_folder(folder: str | Path) -> None:

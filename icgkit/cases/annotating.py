@@ -21,7 +21,7 @@ import polars as pl
 from icgkit.cases.case import Case
 from icgkit.cases.dataset import read_cases, sha256_of, write_cases
 from icgkit.errors import ImageError, SchemaError, UnknownName
-from icgkit.files import inside, read_text, sync_folder, write_whole
+from icgkit.files import inside, read_text, sync_folder, write_rows, write_whole
 from icgkit.metrics.graphs import COLUMNS, graph_agreement, match_nodes
 from icgkit.untrusted import json_value
 
@@ -102,7 +102,7 @@ def new_dataset(folder: str | Path, *, source: str = "own pictures") -> list[dic
             "image_root": ".",
         }
         write_whole(toml, "".join(f"{k} = {json.dumps(v)}\n" for k, v in words.items()).encode())
-    write_whole(folder / "pictures.jsonl", "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows).encode(), sync=True)  # fmt: skip
+    write_rows(rows, folder / "pictures.jsonl", sync=True)
     return rows
 
 
@@ -321,7 +321,7 @@ def export(folder: str | Path, annotator: str) -> tuple[list[Case], dict[str, li
     if not (
         folder / "pictures.jsonl"
     ).exists():  # the cases that this was begun from stay what is to be annotated
-        write_whole(folder / "pictures.jsonl", "".join(json.dumps(p, ensure_ascii=False) + "\n" for p in pictures).encode(), sync=True)  # fmt: skip
+        write_rows(pictures, folder / "pictures.jsonl", sync=True)
         os.replace(folder / "cases.jsonl", folder / "cases-before.jsonl")
     write_cases(kept, folder / "cases.jsonl")
     decided = [

@@ -30,7 +30,7 @@ from icgkit.calls.request import Prompt, Request, address, record_for, sent_para
 from icgkit.cases.case import Case
 from icgkit.cases.dataset import Dataset
 from icgkit.errors import SchemaError
-from icgkit.files import inside, read_file, read_parquet, read_text, write_whole
+from icgkit.files import inside, read_file, read_parquet, read_text, write_rows, write_whole
 from icgkit.judge.run import merge_verdicts
 from icgkit.prompts.conditions import Condition, build_messages, conditions
 from icgkit.prompts.proposals import extract_proposals
@@ -151,8 +151,7 @@ def export_prompts(
             if not (folder / "answer.md").is_file():
                 write_whole(folder / "answer.md", b"")
     if lines:
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        write_whole(out / ("batch.jsonl" if form == "batch" else "prompts.jsonl"), text.encode())
+        write_rows(lines, out / ("batch.jsonl" if form == "batch" else "prompts.jsonl"))
     if not (out / "answers.csv").is_file():
         write_whole(out / "answers.csv", pl.DataFrame(rows).write_csv().encode())
     return len(rows)
@@ -398,8 +397,7 @@ def _report(n: int, wrong: Sequence[Wrong], folder: Path, what: str, stated: Map
         folder.mkdir(parents=True, exist_ok=True)
         kept = folder / f"rejected-{what}.jsonl"
         lines = [{"place": place, "why": why} | row for place, why, row in wrong]
-        text = "".join(json.dumps(line, ensure_ascii=False, default=str) + "\n" for line in lines)
-        write_whole(kept, text.encode("utf-8", "replace"))
+        write_rows(lines, kept)
     return Imported(n, tuple((place, why) for place, why, _ in wrong), kept, dict(stated))
 
 
