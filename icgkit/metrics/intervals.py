@@ -129,7 +129,7 @@ class Wilson:
 
     Notes
     -----
-    The p for which |p_hat - p| = z sqrt(p (1 - p) / n): (p_hat + z^2 / 2n +- z sqrt(p_hat (1 - p_hat) / n
+    The p for which abs(p_hat - p) = z sqrt(p (1 - p) / n): (p_hat + z^2 / 2n +- z sqrt(p_hat (1 - p_hat) / n
     + z^2 / 4n^2)) / (1 + z^2 / n). n is scored nodes (micro) or cases (macro).
 
     References

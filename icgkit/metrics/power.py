@@ -67,7 +67,7 @@ def power_difference(
 
     Notes
     -----
-    With d = |effect| sqrt(cases) / sd: power = Phi(d - z) + Phi(-d - z), z the upper alpha/2 quantile.
+    With d = abs(effect) sqrt(cases) / sd: power = Phi(d - z) + Phi(-d - z), z the upper alpha/2 quantile.
 
     References
     ----------
