@@ -17,7 +17,7 @@ import icgkit as ig
 from icgforge.dataset import DRAWN, Order, build, card
 from icgforge.derive import Derived, Edit, contrast, derive, twin_of
 from icgforge.page import Browser, Document, browser, documents
-from icgforge.scenes import graph, make
+from icgforge.scenes import candidates, graph, make
 from icgforge.worlds import World, worlds
 
 pytest.importorskip("playwright", reason="drawing documents needs Playwright (extra forge)")
@@ -210,3 +210,23 @@ def test_a_node_has_words_that_give_nothing_away(chromium: Browser, shop: World)
     assert row["region_clean"].endswith("(middle left)")
     assert row["reason_anon"] == "it is the product of [A] and [B]"
     assert "15" not in row["region_clean"] + row["reason_anon"]
+
+
+@pytest.mark.parametrize("k", [0, 1, 2])
+def test_a_shipped_case_is_drawn_again(chromium: Browser, k: int) -> None:
+    """Texts equal, boxes within two pixels, the picture the same up to the rendering of another machine."""
+    public = [c for c in ig.load_dataset("icg-scenes") if c.metadata["split"] == "public"]
+    case = public[(2 * k + 1) * len(public) // 6]
+    edit = dict(candidates(documents()[case.metadata["template"]], "1"))[case.id]
+    made, reasons = make(chromium, edit, case.id)
+    assert made is not None, reasons
+    assert made.case.instruction == case.instruction
+    for now, shipped in zip(made.case.constraint_nodes, case.constraint_nodes, strict=True):
+        assert (now.expected_update, now.subtype, now.follows) == (
+            shipped.expected_update,
+            shipped.subtype,
+            shipped.follows,
+        )
+        assert np.abs(np.subtract(now.bbox, shipped.bbox)).max() <= 2
+    with Image.open(io.BytesIO(made.files[made.case.image])) as one, Image.open(case.image_path) as two:
+        assert np.abs(np.asarray(one, np.int16) - np.asarray(two, np.int16)).mean() < 2

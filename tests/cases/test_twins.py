@@ -8,8 +8,8 @@ import pytest
 
 import icgkit as ig
 from icgforge.synth import make_dataset, write_dataset
-from icgforge.synth.twins import absent_nodes, load_twins
 from icgkit.calls.cache import Cache
+from icgkit.cases.twins import absent_nodes, load_twins
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.study.elicit import elicit
 

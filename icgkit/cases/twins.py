@@ -1,8 +1,8 @@
-"""Counterfactual twins as a dataset: what a model says of pictures without the dependency.
+"""Twins of drawn cases as a dataset: what a model says of pictures in which the tie is cut.
 
 from icgkit.study.elicit import elicit
 
-twins = load_twins("my-set")
+twins = load_twins("icg-scenes")
 answers = elicit(twins, ["nl_self"], models, cache=cache)
 marked = ig.judge_recall(answers, absent_nodes(twins, data), judge, cache=cache)
 ig.metrics.recall(marked, by="model")  # the share of absent nodes that were claimed
@@ -20,15 +20,15 @@ KINDS = ("counterfactual", "infeasible")
 
 
 def load_twins(dataset: str | Path | Dataset, *, kind: str = "counterfactual") -> Dataset:
-    """Load the twins of a drawn dataset; they have no nodes, and are named after it with `-twins`.
+    """Load the twins of a drawn dataset, named after it with `-twins`; their nodes are those that still are forced.
 
     Parameters
     ----------
     dataset : str, path or Dataset
-        Drawn with `icgkit synth --twins`.
+        One with `twins.jsonl` in its folder.
     kind : str
-        "counterfactual": the same edit, and nothing depends on it. "infeasible": the text to be edited
-        does not occur.
+        "counterfactual": the same edit, and some or none of the nodes depend on it. "infeasible": the text to be
+        edited does not occur.
 
     Raises
     ------
@@ -37,13 +37,8 @@ def load_twins(dataset: str | Path | Dataset, *, kind: str = "counterfactual") -
 
     Examples
     --------
-    >>> import tempfile
-    >>> from icgforge.synth import make_dataset, write_dataset
-    >>> folder = tempfile.mkdtemp()
-    >>> cases = write_dataset(make_dataset(1, names=["style_layout_sign"]), folder, twins=True)
-    >>> twin = load_twins(folder).cases[0]
-    >>> twin.metadata["twin_of"] == cases[0].id, twin.constraint_nodes
-    (True, ())
+    >>> load_twins("icg-scenes", kind="infeasible").cases[0].constraint_nodes
+    ()
     """
     if kind not in KINDS:
         raise UnknownName.among("kind of twin", kind, KINDS)
@@ -54,24 +49,28 @@ def load_twins(dataset: str | Path | Dataset, *, kind: str = "counterfactual") -
         found = [c for c in read_cases(path) if c.metadata.get("twin_kind") == kind]
     if not found:
         raise SchemaError(
-            f"dataset {data.name} has no {kind} twins",
-            remedy="draw it with: icgkit synth --twins --out FOLDER",
+            f"dataset {data.name} has no {kind} twins", remedy="draw one that has: icgkit scenes --out FOLDER"
         )
     name = f"{data.name}-twins"
     return replace(data, name=name, cases=tuple(c.within(data.image_root, name) for c in found))
 
 
 def absent_nodes(twins: Dataset, dataset: Dataset) -> Dataset:
-    """Return the twins with the nodes of their cases, none of which they have: for a judge only.
+    """Return the twins with the nodes of their cases that are not forced in them: for a judge only.
 
-    What the recall judge then finds in an answer is a false alarm, and recall over its verdicts is the
-    rate of false alarms, 0 to 1, for the same nodes as recall on the cases.
+    Those are the nodes that `metadata["free"]` names, or all if a twin has none. What the recall judge then finds in
+    an answer is a false alarm, and recall over its verdicts is the rate of false alarms, 0 to 1, for the same nodes
+    as recall on the cases.
 
     Raises
     ------
     UnknownName
         If a twin's case is not in the dataset.
     """
-    nodes = [dataset[str(t.metadata["twin_of"])].constraint_nodes for t in twins]
-    pairs = zip(twins, nodes, strict=True)
-    return replace(twins, cases=tuple(t.model_copy(update={"constraint_nodes": n}) for t, n in pairs))
+    out = []
+    for twin in twins:
+        nodes = dataset[str(twin.metadata["twin_of"])].constraint_nodes
+        free = twin.metadata.get("free")
+        kept = tuple(n.model_copy(update={"follows": None}) for n in nodes if free is None or n.id in free)
+        out.append(twin.model_copy(update={"constraint_nodes": kept, "inter_constraints": ()}))
+    return replace(twins, cases=tuple(out))
