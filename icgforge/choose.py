@@ -19,7 +19,7 @@ class Wishes:
 
     most_nodes: int = 7
     of_document: int = 8
-    of_surface: int = 3
+    of_surface: int = 4
     of_picture: int = 2
     """Cases that share one picture."""
     one_node: float = 0.3

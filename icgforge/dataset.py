@@ -32,7 +32,7 @@ PROVENANCE = (
 )
 DRAWN = ".drawn"
 """Folder of all candidates, by which a stopped run goes on."""
-OVER = 3
+OVER = 4
 """Candidates drawn for each case that is wished for."""
 
 

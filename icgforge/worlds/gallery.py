@@ -20,7 +20,7 @@ world = World(
 def facts(rng: Random) -> Values:
     """Draw the facts."""
     born = rng.randint(1868, 1925)
-    return {"artist": rng.choice(list(ARTISTS)), "born": born, "died": born + rng.randint(48, 84), "room": rng.randint(2, 8), "fee": rng.choice([900, 1000, 1200, 1400]), "works": rng.choice([36, 44, 52, 60, 72]), "paintings": 24, "year": 2026}  # fmt: skip
+    return {"artist": rng.choice(list(ARTISTS)), "born": born, "died": born + rng.randint(48, 84), "room": rng.randint(2, 8), "fee": rng.choice([900, 1000, 1200, 1400]), "works": rng.choice([36, 44, 52, 60, 72]), "paintings": 24, "family_label": "famille", "year": 2026}  # fmt: skip
 
 
 world.derive("cast", "shadow", lambda artist: artist, label="the shadow of the name on the wall")
@@ -46,6 +46,7 @@ world.derive(
 world.derive("family", "sum", lambda fee, reduced: 2 * fee + 2 * reduced, label="the price for a family", shown=money("{} €", ",", " "))  # fmt: skip
 world.derive("cheap", "claim", lambda fee: fee <= 1000, label="the words on the sticker", shown=lambda v: "10 € ou moins" if v else "plus de 10 €")  # fmt: skip
 world.derive("size", "offer", lambda works: works >= 50, label="the words about the show", shown=lambda v: "grande rétrospective" if v else "petit accrochage")  # fmt: skip
+world.cut("family", family_label="à l’année")
 world.edit("artist", lambda v, rng: rng.choice([a for a in ARTISTS if a != v["artist"]]))
 world.edit("born", by("born", -7, -4, 3, 6))
 world.edit("died", by("died", -6, -3, 4, 7))

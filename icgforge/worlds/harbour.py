@@ -20,7 +20,7 @@ world = World(
 @world.facts
 def facts(rng: Random) -> Values:
     """Draw the facts."""
-    return {"name": rng.choice(NAMES), "number": rng.randint(112, 989), "port": rng.choice(list(PORTS)), "start": rng.choice([600, 630, 660]), "sailed": rng.randint(130, 290), "length": rng.choice([82, 94, 104, 118]), "record": rng.choice([180, 200, 220])}  # fmt: skip
+    return {"name": rng.choice(NAMES), "number": rng.randint(112, 989), "port": rng.choice(list(PORTS)), "start": rng.choice([600, 630, 660]), "finish_label": "aankomst", "sailed": rng.randint(130, 290), "length": rng.choice([82, 94, 104, 118]), "record": rng.choice([180, 200, 220])}  # fmt: skip
 
 
 world.derive("water", "reflection", lambda name: name, label="the name in the water")
@@ -38,6 +38,7 @@ world.derive("gap", "difference", lambda sailed, record: abs(sailed - record), l
 world.derive("group", "classification", lambda length: "A" if length >= 100 else "B" if length >= 90 else "C", label="the class", shown=lambda v: f"klasse {v}")  # fmt: skip
 world.derive("feet", "unit", lambda length: length / 10 / 0.3048, label="the length in feet", shown=lambda v: f"{v:.0f} voet")  # fmt: skip
 world.derive("fee", "attribute", lambda group: {"A": 45, "B": 35, "C": 25}[group], label="the fee of the class", shown=lambda v: f"€ {v},–")  # fmt: skip
+world.cut("finish", finish_label="vorig jaar")
 world.edit("name", lambda v, rng: rng.choice([n for n in NAMES if n != v["name"]]))
 world.edit("number", by("number", 11, 20, -30, 7))
 world.edit("port", lambda v, rng: rng.choice([p for p in PORTS if p != v["port"]]))

@@ -20,7 +20,7 @@ world = World(
 @world.facts
 def facts(rng: Random) -> Values:
     """Draw the facts."""
-    return {f"c{k}": rng.choice([0, 0, 3, 7, 12, 18]) for k in range(1, 5)} | {"team": rng.choice(list(TITLES)), "used": rng.choice([38, 64, 92, 118, 131]), "space": 150, "minutes": rng.choice([5, 10, 15])}  # fmt: skip
+    return {f"c{k}": rng.choice([0, 0, 3, 7, 12, 18]) for k in range(1, 5)} | {"team": rng.choice(list(TITLES)), "used": rng.choice([38, 64, 92, 118, 131]), "space": 150, "top_label": "fullest folder", "day_label": "and in all", "minutes": rng.choice([5, 10, 15])}  # fmt: skip
 
 
 for _k in range(1, 5):
@@ -44,6 +44,8 @@ world.derive(
     "daily", "product", lambda hourly: hourly * 24, label="the checks in a day", shown=lambda n: f"{n} a day"
 )
 world.derive("slow", "claim", lambda minutes: minutes <= 10, label="the words about speed", shown=lambda v: "never more than ten minutes late" if v else "saves your battery")  # fmt: skip
+world.cut("busiest", top_label="fullest last year")
+world.cut("daily", day_label="on Sundays")
 for _k in range(1, 5):
     world.edit(f"c{_k}", lambda v, rng, k=_k: rng.choice([2, 6, 9, 15, 21]) if v[f"c{k}"] == 0 else 0)  # type: ignore[misc]
 world.edit("team", lambda v, rng: rng.choice([t for t in TITLES if abs(len(t) - len(v["team"])) > 3]))

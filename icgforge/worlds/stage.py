@@ -19,7 +19,7 @@ world = World(
 @world.facts
 def facts(rng: Random) -> Values:
     """Draw the facts."""
-    return {"band": rng.choice(list(BANDS)), "start": rng.choice([1110, 1140, 1170, 1200]), "length": rng.choice([70, 80, 90, 110]), "break_": 20, "row": rng.randint(2, 9), "songs": rng.choice([12, 14, 16, 18]), "played": 5, "last_label": "막차 전 종료"}  # fmt: skip
+    return {"band": rng.choice(list(BANDS)), "start": rng.choice([1110, 1140, 1170, 1200]), "length": rng.choice([70, 80, 90, 110]), "break_": 20, "row": rng.randint(2, 9), "songs": rng.choice([12, 14, 16, 18]), "played": 5, "end_label": "종료"}  # fmt: skip
 
 
 world.derive("floor", "reflection", lambda band: band, label="the name in the floor")
@@ -48,6 +48,7 @@ world.derive(
 )
 world.derive("left_songs", "difference", lambda songs, played: songs - played, label="the songs that are left", shown=lambda n: f"남은 곡 {n}")  # fmt: skip
 world.derive("bar", "bar", lambda songs, played: round(played / songs, 3), label="the bar of songs played", shown=lambda v: f"a bar at {v:.0%}")  # fmt: skip
+world.cut("end", end_label="어제는")
 world.edit("band", lambda v, rng: rng.choice([b for b in BANDS if b != v["band"]]))
 world.edit("start", lambda v, rng: rng.choice([t for t in (1080, 1110, 1140, 1170, 1230) if t != v["start"]]))
 world.edit("length", by("length", -20, -10, 20, 30))

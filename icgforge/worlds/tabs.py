@@ -20,7 +20,7 @@ TOWNS = ["Ada", "Kuzuluk", "Karaağaçlı", "Söğütlüpınar"]
 @world.facts
 def facts(rng: Random) -> Values:
     """Draw the facts."""
-    return {"section": rng.choice(list(SECTIONS)), "town": rng.choice(TOWNS), "papers": rng.randint(3, 9), "online": 2, "date": Date(2026, rng.randint(2, 11), rng.randint(2, 20)), "wait": rng.choice([5, 7, 10, 14])}  # fmt: skip
+    return {"section": rng.choice(list(SECTIONS)), "town": rng.choice(TOWNS), "papers": rng.randint(3, 9), "due_label": "son gün", "online": 2, "date": Date(2026, rng.randint(2, 11), rng.randint(2, 20)), "wait": rng.choice([5, 7, 10, 14])}  # fmt: skip
 
 
 world.derive("path", "copy", lambda section: section, label="the section in the path")
@@ -37,6 +37,7 @@ world.derive(
 )
 world.derive("due", "date", lambda date, wait: move(date, wait), label="the last day", shown=day_month("tr", "{d}.{n:02d}.{y}"))  # fmt: skip
 world.derive("fast", "claim", lambda wait: wait <= 7, label="the words on the ribbon", shown=lambda v: "Bir haftada hazır" if v else "Sabrınız için teşekkürler")  # fmt: skip
+world.cut("due", due_label="önceki")
 world.edit("section", lambda v, rng: rng.choice([s for s in SECTIONS if abs(len(s) - len(v["section"])) > 3]))
 world.edit("town", lambda v, rng: rng.choice([t for t in TOWNS if abs(len(t) - len(v["town"])) > 2]))
 world.edit("papers", lambda v, rng: rng.choice([n for n in range(3, 10) if n != v["papers"]]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,9 +47,21 @@ def test_twins_are_asked_about_without_nodes_and_judged_with_those_they_lack(tmp
 
 def test_a_dataset_without_twins_says_how_to_draw_them(tmp_path: Path) -> None:
     write_dataset(make_dataset(1, names=["style_layout_sign"]), tmp_path / "plain")
-    with pytest.raises(SchemaError, match="icgkit synth --twins"):
+    with pytest.raises(SchemaError, match="icgkit scenes --out"):
         load_twins(tmp_path / "plain")
     with pytest.raises(SchemaError, match="icg-synth has no infeasible twins"):
         load_twins("icg-synth", kind="infeasible")
     with pytest.raises(UnknownName, match="counterfactual"):
         load_twins(tmp_path / "plain", kind="impossible")
+
+
+def test_only_what_a_twin_frees_counts_as_absent(tmp_path: Path) -> None:
+    write_dataset(
+        make_dataset(1, 3, names=["semantic_num_shelf"]), tmp_path / "shelf", name="shelf", twins=True
+    )
+    data = ig.load_dataset(tmp_path / "shelf")
+    twins = load_twins(data)
+    nodes = data.cases[0].constraint_nodes
+    half = replace(twins, cases=tuple(t.model_copy(update={"metadata": {**t.metadata, "free": [nodes[0].id]}}) for t in twins))  # fmt: skip
+    assert [n.id for n in absent_nodes(half, data).cases[0].constraint_nodes] == [nodes[0].id]
+    assert [n.id for n in absent_nodes(twins, data).cases[0].constraint_nodes] == [n.id for n in nodes]
