@@ -97,11 +97,10 @@ def _worth(case: Case, taken: _Taken, wishes: Wishes, n: int) -> float:
         return float("-inf")
     rare = 0.0
     for name, many in Counter(node.subtype for node in case.constraint_nodes).items():
-        rare += min(many, 2) * max(0.0, 1 - taken.nodes[name] / wishes.nodes) + 0.3 / (
-            1 + taken.nodes[name] / wishes.nodes
-        )
+        share = taken.nodes[name] / wishes.nodes
+        rare += (4 * min(many, 2) if share < 1 else 0) + 0.3 / (1 + share)
         if doc[0] not in taken.documents[name] and len(taken.documents[name]) < wishes.documents:
-            rare += 1.5
+            rare += 3
     varied = (
         0.6 * (len(subtypes_of(case)) > 1)
         + 0.5 * (longest(case) > 1)

@@ -7,8 +7,11 @@ import hashlib
 import io
 import itertools
 import json
+import os
 import random
 import re
+import threading
+import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -522,6 +525,17 @@ def _draw_in_worker(task: Task) -> list[Row]:
     return [draw(_own_browser(), task, edits, k) for k in task.wanted]
 
 
+def _end_with(parent: int) -> None:
+    """End this process when its parent is no longer there, killed or not."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 @cache
 def _own_browser() -> Browser:
     opened = browser()
@@ -575,7 +589,7 @@ def draw_all(
 
 
 def _in_processes(tasks: Sequence[Task], jobs: int) -> Iterator[Row]:
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _end_with, (os.getpid(),)) as pool:
         for done in as_completed([pool.submit(_draw_in_worker, task) for task in tasks]):
             yield from done.result()
 

@@ -167,7 +167,9 @@ class World:
         """Return why a derived value follows, in words; only what depends on the edited fact is named."""
         d = self.derivations[name]
         names = list(dict.fromkeys(self.label(o) for o in d.of if o == fact or self.behind(o, fact)))
-        rest = [x for x in dict.fromkeys(map(self.label, d.of)) if x not in names]
+        # A name such as b3 tells a reader nothing.
+        others = (o for o in d.of if o in self.labels or o.isalpha())
+        rest = [x for x in dict.fromkeys(map(self.label, others)) if x not in names]
         return kinds()[d.kind].say(names + rest[: max(0, 3 - len(names))])
 
 
