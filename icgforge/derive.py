@@ -64,9 +64,10 @@ class Node:
     value: Any = None
     keys: tuple[str, ...] = ()
     mirrors: str = ""
-    """Key of the element that this is a reflection or shadow of, and the words for where it is seen, and which way it is turned over."""
+    """Key of the element that this is a reflection or shadow of, and the words for where it is seen."""
     seen_in: str = ""
     flipped: str = ""
+    """Which way its letters are turned over: horizontal, vertical, both or not at all."""
 
 
 @dataclass
@@ -209,7 +210,7 @@ def _nodes(
             also = ["style_color"] if any("color" in c or "bg" in c for c in change) else []
         node = Node(
             key, name, kind, tuple(sorted(change)), _said(a), _said(b), boxes[0], boxes[1],
-            tuple(x for x in also if x != kinds()[kind].subtype), value=(plain(states[0].get(name)), plain(states[1].get(name))), keys=(key,),
+            tuple(x for x in also if x != kinds()[kind].subtype), value=(plain(states[0].get(name)), plain(states[1].get(name))), keys=(key,), flipped=seen["flip"],
         )  # fmt: skip
         if key == target_key:
             target = node

@@ -14,11 +14,20 @@
     if (parseFloat(s.borderTopWidth) > 0) look.border = s.borderTopColor;
     return look;
   };
+  // Which way letters are turned over by the transforms of an element and of those around it.
+  const flip = e => {
+    let m = new DOMMatrix();
+    for (let a = e; a && a !== document.body; a = a.parentElement) {
+      const t = getComputedStyle(a).transform;
+      if (t !== 'none') m = new DOMMatrix(t).multiply(m);
+    }
+    return m.a < 0 ? (m.d < 0 ? 'both' : 'horizontal') : m.d < 0 ? 'vertical' : '';
+  };
   const add = (key, e, text, q, fact) => {
     seen[key] = (seen[key] || 0) + 1;
     const b = e.getBoundingClientRect(), svg = e.tagName.toLowerCase() === 'svg' || !!e.ownerSVGElement || !e.textContent.trim();
     const clipped = getComputedStyle(e).overflow !== 'visible' && (e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 4);
-    out[key + '#' + seen[key]] = { fact, text, box: union(q), own: [b.left, b.top, b.right, b.bottom], lines: q.length, style: style(e), drawn: svg ? e.outerHTML : '', clipped };
+    out[key + '#' + seen[key]] = { fact, text, box: union(q), own: [b.left, b.top, b.right, b.bottom], lines: q.length, style: style(e), drawn: svg ? e.outerHTML : '', clipped, flip: svg ? '' : flip(e) };
   };
   for (const e of document.querySelectorAll('[data-fact]')) if (e.getBoundingClientRect().width > 0) add(e.dataset.key, e, e.textContent.trim(), rects(e), e.dataset.fact);
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
