@@ -62,7 +62,20 @@ def test_every_node_is_filled_in(teb: Dataset) -> None:
         assert case.image_sha256, case.id
         for node in case.constraint_nodes:
             assert node.bbox, (case.id, node.id)
-            assert bool(node.region_clean) == bool(node.reason_anon), (case.id, node.id)
+            assert node.region_clean, (case.id, node.id)
+            assert node.reason_anon, (case.id, node.id)
+
+
+def test_cleaned_texts_hold_no_edited_word_and_tell_the_places_apart(teb: Dataset) -> None:
+    def words(text: str) -> set[str]:
+        return set(re.findall(r"[^\W\d_]{4,}|\d+|[\u4e00-\u9fff]", text.lower())) - {"first"}
+
+    for case in teb:
+        places = [node.region_clean or "" for node in case.constraint_nodes]
+        assert len(set(places)) == len(places), (case.id, places)
+        for node in case.constraint_nodes:
+            shown = words(f"{node.region_clean} {node.reason_anon}")
+            assert not words(case.target.element) & shown, (case.id, node.id, shown)
 
 
 def test_anonymised_reasons_hold_no_number_and_no_quotation(teb: Dataset) -> None:
