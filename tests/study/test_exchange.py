@@ -17,6 +17,8 @@ from icgkit.calls.recorded import load_judgments, load_responses
 from icgkit.cli import app
 from icgkit.errors import SchemaError
 from icgkit.files import project_root
+from icgkit.metrics import recall
+from icgkit.report.results import load_results
 from icgkit.study.exchange import export_prompts, import_answers, import_verdicts
 
 SHARED = project_root().parent / "shared" / "data"
@@ -216,8 +218,46 @@ def test_the_shipped_answers_are_the_shared_ones() -> None:
     assert kept.height == 700 - left.height
     marks = ["region", "update", "reason"]
     given = pl.read_ndjson(source / "verdicts.jsonl").select(*key, "node_id", "judge", *marks)
-    verdicts = (
-        load_judgments(shipped).filter(pl.col("found").is_not_null()).select(*key, "node_id", "judge", *marks)
-    )
-    assert verdicts.height > 1500
-    assert verdicts.join(given, on=verdicts.columns, how="anti", nulls_equal=True).is_empty()
+    made = load_judgments(shipped).filter(pl.col("found").is_not_null())
+    verdicts = made.select(*key, "node_id", "judge", *marks)
+    then = verdicts.filter(pl.col("judge") != LATER)
+    assert then.height > 1500
+    assert then.join(given, on=then.columns, how="anti", nulls_equal=True).is_empty()
+
+
+LATER = "claude (interactive) 3"
+
+
+def test_verdicts_given_later_stand_apart_and_fill_what_the_first_judge_left() -> None:
+    key = ["case_id", "condition", "node_id"]
+    made = load_judgments("icg-teb-mllm")
+    first, later = (made.filter(judge=who) for who in ("claude (interactive) 1", LATER))
+    left = first.filter(pl.col("found").is_null())
+    assert left.height > 400
+    assert left.join(later, on=key, how="anti").is_empty()
+    both = first.join(later, on=key).filter(pl.col("found").is_not_null())
+    assert both.height > 400
+    assert (both["found"] == both["found_right"]).mean() > 0.95  # type: ignore[operator]
+    counted = load_results("icg-teb-mllm")
+    assert counted.judge == "claude (interactive) 1"
+    assert set(counted.judgments["judge"]) == {counted.judge}
+
+
+def test_the_card_says_what_the_later_verdicts_would_change() -> None:
+    card = (project_root() / "data" / "cases" / "icg-teb" / "README.md").read_text(encoding="utf-8")
+    key = ["case_id", "condition", "model", "sample", "node_id"]
+    first, later = (load_results("icg-teb-mllm", judge=who).judgments for who in ("", LATER))
+    filled = first.join(later.select(*key, later="found"), on=key, how="left")
+    filled = filled.with_columns(found=pl.coalesce("found", "later"))
+    rows = [
+        {r["condition"]: r for r in recall(frame, by=["condition"], average=how, ci=None).to_dicts()}
+        for frame in (first, filled)
+        for how in ("macro", "micro")
+    ]
+    for condition in rows[0]:
+        cells = []
+        for macro, micro in (rows[:2], rows[2:]):
+            m = micro[condition]
+            cells += [f"{macro[condition]['estimate']:.3f}", f"{m['estimate']:.3f}"]
+            cells += [f"{m['n_scored']} of {m['n_total']}"]
+        assert f"| {condition} | {' | '.join(cells)} |" in card
