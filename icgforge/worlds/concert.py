@@ -44,7 +44,7 @@ world = World(
 def facts(rng: Random) -> Values:
     """Draw the facts."""
     date = Date(2026, rng.randint(2, 11), rng.randint(4, 24))
-    return {"number": rng.randint(101, 189), "date": date, "start": rng.choice([14 * 60, 15 * 60, 18 * 60 + 30, 19 * 60]), "solo": rng.choice(list(WORKS)), "sym": rng.choice(list(SYMPHONIES)), "price": rng.choice([6000, 7000, 8000]),
+    return {"a_label": "A席は", "number": rng.randint(101, 189), "date": date, "start": rng.choice([14 * 60, 15 * 60, 18 * 60 + 30, 19 * 60]), "solo": rng.choice(list(WORKS)), "sym": rng.choice(list(SYMPHONIES)), "price": rng.choice([6000, 7000, 8000]),
             "hall": rng.choice(list(HALLS)), "printed": move(date, -rng.randint(18, 60)), "sale_label": "発売開始", "pair": 2}  # fmt: skip
 
 
@@ -76,6 +76,7 @@ world.derive("hall_en", "translation", lambda hall: HALLS[hall], label="the Engl
 world.derive("host", "copy", lambda hall: hall)
 world.holds("the evening ends before midnight", lambda end: end < 23 * 60)
 world.cut("sale", sale_label="前回の発売")
+world.cut("a_price", a_label="昨年A席")
 world.edit("number", lambda v, rng: v["number"] + rng.choice([-3, -1, 1, 2, 11]))
 world.edit("date", lambda v, rng: move(v["date"], rng.choice([-3, -2, -1, 1, 2, 3])))
 world.edit(

@@ -20,7 +20,7 @@ world = World(
 def facts(rng: Random) -> Values:
     """Draw the facts."""
     a, b, c, d = rng.randint(15, 20), rng.randint(8, 13), rng.randint(11, 15), rng.randint(5, 8)
-    return {"a": a, "b": b, "c": c, "d": d, "e": ALL - 3 - a - b - c - d, "year": 2026, "turnout": rng.choice([71, 76, 79, 83]), "last": rng.choice([74, 77, 81]), "done": rng.choice([62, 78, 85, 94]), "town": rng.choice(["Norrvik", "Sandhamra", "Ekeby"]), "open": 3}  # fmt: skip
+    return {"bloc_label": "Alliansen, Hav och Skog", "a": a, "b": b, "c": c, "d": d, "e": ALL - 3 - a - b - c - d, "year": 2026, "turnout": rng.choice([71, 76, 79, 83]), "last": rng.choice([74, 77, 81]), "done": rng.choice([62, 78, 85, 94]), "town": rng.choice(["Norrvik", "Sandhamra", "Ekeby"]), "open": 3}  # fmt: skip
 
 
 for k, row in PARTIES.items():
@@ -49,6 +49,7 @@ world.derive("ring", "slice", lambda done: round(3.6 * done), label="the ring of
 world.derive("stage", "classification", lambda done: "nästan klart" if done >= 90 else "räkning pågår" if done >= 70 else "tidigt läge", label="the word for the count")  # fmt: skip
 world.holds("seats add up, with one largest party", lambda rest, e, a, b, c, d: rest >= 0 and e >= 3 and max(a, b, c, d, e) <= 24 and sorted((a, b, c, d, e))[-1] > sorted((a, b, c, d, e))[-2])  # fmt: skip
 world.holds("the turnout changes", lambda turnout, last: turnout != last)
+world.cut("bloc", bloc_label="Alliansen förra valet")
 world.edit("a", lambda v, rng: v["a"] + rng.choice([-4, -3, -2, 1, 2, 3]))
 world.edit("b", lambda v, rng: v["b"] + rng.choice([-3, -2, 1, 2, 3]))
 world.edit("c", lambda v, rng: v["c"] + rng.choice([-3, -2, 1, 2, 3]))

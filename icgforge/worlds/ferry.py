@@ -42,6 +42,7 @@ def facts(rng: Random) -> Values:
         "kids": rng.randint(1, 3),
         "port": rng.choice(["Μεγάλο Λιμάνι", "Παλιό Λιμάνι"]),
         "arr_label": "Άφιξη",
+        "total_label": "Σύνολο",
     }
     start = rng.randrange(375, 480, 5)
     for n, (isle, ship, gate) in enumerate(
@@ -210,6 +211,7 @@ world.holds(
 )
 world.holds("gates stand once", lambda gate1, gate2, gate3, gate4: len({gate1, gate2, gate3, gate4}) == 4)
 world.cut("arr1", arr_label="Χθες")
+world.cut("total", total_label="Πέρυσι")
 for k, i in enumerate(NTH):
     world.edit(f"isle{i}", other([f"isle{j}" for j in NTH], k, ISLES))
     world.edit(
