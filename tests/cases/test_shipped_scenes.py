@@ -34,7 +34,13 @@ def test_bounds_and_shares_hold() -> None:
     assert max(Counter(c.metadata["template"] for c in DATA).values()) <= wishes.of_document
     assert {len(c.constraint_nodes) for c in DATA} <= set(range(1, wishes.most_nodes + 1))
     assert len({c.metadata["script"] for c in DATA}) >= 8
-    assert all(n > 0 for n, _ in told["subtypes"].values())
+    assert all(n >= wishes.nodes and docs >= wishes.documents for n, docs in told["subtypes"].values())
+
+
+def test_letters_that_are_turned_over_say_so() -> None:
+    ways = {"physical_reflection": "vertical", "spatial_mirror": "horizontal"}
+    for node in (n for c in DATA for n in c.constraint_nodes if n.subtype in ways):
+        assert (node.predicate or {}).get("flipped") == ways[node.subtype], node.region
 
 
 def test_no_world_is_on_both_sides() -> None:
