@@ -37,12 +37,11 @@ world.derive("rest", "difference", lambda volumes, volume: volumes - volume, lab
 world.derive(
     "sheets", "ratio", lambda pages: pages // 16, label="the printed sheets", shown=lambda n: f"{n} печ. л."
 )
-world.derive("thick", "classification", lambda pages: "толстая книга" if pages >= 350 else "тонкая книга" if pages < 250 else "средняя книга", label="the class of thickness")  # fmt: skip
 world.derive("edition", "anniversary", lambda year, first: year - first, label="the years since the first edition", shown=lambda n: f"{n} лет первому изданию")  # fmt: skip
 world.derive(
     "all", "product", lambda price, volumes: price * volumes - 500, label="the price of the set", shown=RUB
 )
-world.derive("claim", "claim", lambda price: price < 900, label="the words on the strip", shown=lambda v: "дешевле 900 ₽" if v else "подарочная книга")  # fmt: skip
+world.derive("claim", "claim", lambda price: price < 900, label="the words on the strip", shown=lambda v: "дешевле 900 ₽" if v else "от 900 ₽")  # fmt: skip
 world.derive("who", "access", lambda age: "для детей" if age < 12 else "для подростков" if age < 16 else "для взрослых", label="who may read it")  # fmt: skip
 world.derive("shade", "shadow", lambda letter: letter, label="the shadow of the letter on the wall")
 world.cut("all", set_label="прошлый набор")

@@ -49,7 +49,7 @@ world.derive("after", "clock", lambda next, every: next + every, label="the bus 
 world.derive(
     "hourly", "ratio", lambda every: 60 // every, label="the buses in an hour", shown=lambda n: f"每小时{n}班"
 )
-world.derive("often", "claim", lambda every: every <= 10, label="the words about the wait", shown=lambda v: "十分钟之内必有车" if v else "请留意发车时间")  # fmt: skip
+world.derive("often", "claim", lambda every: every <= 10, label="the words about the wait", shown=lambda v: "十分钟之内必有车" if v else "候车可能超过十分钟")  # fmt: skip
 world.derive("cast", "shadow", lambda stop: stop, label="the shadow of the stop's letters")
 world.derive("stop_en", "translation", lambda stop: STOPS[stop], label="the English name of the stop")
 world.derive("pane", "mirrored", lambda stop: stop, label="the name on the pane, seen from behind")

@@ -34,7 +34,7 @@ world.derive("fill", "colour_code", lambda pie: PIES[pie][0], label="the colour 
 world.derive("behind", "occlusion", lambda pie: pie.split()[0], label="the word behind the lamp post")
 world.derive("side", "perspective", lambda price: price, label="the price on the side of the board", shown=money("${}"))  # fmt: skip
 world.derive("whole", "product", lambda price, cut_in: price * cut_in - 200, label="the price of a whole pie", shown=money("${}"))  # fmt: skip
-world.derive("under", "claim", lambda price: price < 500, label="the claim on the awning", shown=lambda v: "PIE UNDER $5" if v else "PIE TO DIE FOR")  # fmt: skip
+world.derive("under", "claim", lambda price: price < 500, label="the claim on the awning", shown=lambda v: "PIE UNDER $5" if v else "PIE $5 AND UP")  # fmt: skip
 world.cut("whole", whole_label="2 sandwiches")
 world.edit("name", lambda v, rng: rng.choice([n for n in NAMES if n != v["name"]]))
 world.edit("till", lambda v, rng: rng.choice([t for t in (1320, 1380, 1500, 1560, 1620) if t != v["till"]]))

@@ -20,7 +20,7 @@ world = World(
 def facts(rng: Random) -> Values:
     """Draw the facts."""
     born = rng.randint(1868, 1925)
-    return {"artist": rng.choice(list(ARTISTS)), "born": born, "died": born + rng.randint(48, 84), "room": rng.randint(2, 8), "fee": rng.choice([900, 1000, 1200, 1400]), "works": rng.choice([36, 44, 52, 60, 72]), "paintings": 24, "family_label": "famille", "year": 2026}  # fmt: skip
+    return {"artist": (who := rng.choice(list(ARTISTS))), "given": ARTISTS[who], "born": born, "died": born + rng.randint(48, 84), "room": rng.choice([104, 108, 112, 203, 207, 305]), "fee": rng.choice([900, 1000, 1200, 1400]), "works": rng.choice([36, 44, 52, 60, 72]), "paintings": 24, "family_label": "famille", "year": 2026}  # fmt: skip
 
 
 world.derive("cast", "shadow", lambda artist: artist, label="the shadow of the name on the wall")
@@ -29,27 +29,27 @@ world.derive("banner", "occlusion", lambda artist: artist, label="the name on th
 world.derive(
     "spine", "perspective", lambda artist: artist, label="the name on the slanted side of the catalogue"
 )
-world.derive("given", "attribute", lambda artist: ARTISTS[artist], label="the first name")
 world.derive(
-    "letters", "abbreviation", lambda artist: f"{ARTISTS[artist][0]}.{artist[0]}.", label="the initials"
+    "letters", "abbreviation", lambda artist, given: f"{given[0]}.{artist[0]}.", label="the initials"
 )
 world.derive("age", "difference", lambda born, died: died - born, label="the age reached", shown=lambda n: f"{n} ans")  # fmt: skip
 world.derive("jubilee", "anniversary", lambda born, year: year - born, label="the years since birth", shown=lambda n: f"{n} ans de sa naissance")  # fmt: skip
 world.derive("century", "classification", lambda died: "peintre du XIXe siècle" if died < 1920 else "peintre du XXe siècle", label="the century")  # fmt: skip
 world.derive("room_floor", "reflection", lambda room: room, label="the room in the floor", shown=lambda n: f"SALLE {n}")  # fmt: skip
-world.derive("way", "pointer", lambda room: "left" if room % 2 else "right", label="the arrow", shown=lambda v: f"an arrow to the {v}")  # fmt: skip
-world.derive("level", "numbering", lambda room: 1 + room // 5, label="the floor of the room", shown=lambda n: f"niveau {n}")  # fmt: skip
+world.derive("level", "numbering", lambda room: room // 100, label="the floor of the room", shown=lambda n: f"niveau {n}")  # fmt: skip
 world.derive("drawings", "difference", lambda works, paintings: works - paintings, label="the number of drawings", shown=lambda n: f"dont {n} dessins")  # fmt: skip
 world.derive(
     "reduced", "ratio", lambda fee: fee // 2, label="the reduced price", shown=money("{} €", ",", " ")
 )
 world.derive("family", "sum", lambda fee, reduced: 2 * fee + 2 * reduced, label="the price for a family", shown=money("{} €", ",", " "))  # fmt: skip
 world.derive("cheap", "claim", lambda fee: fee <= 1000, label="the words on the sticker", shown=lambda v: "10 € ou moins" if v else "plus de 10 €")  # fmt: skip
-world.derive("size", "offer", lambda works: works >= 50, label="the words about the show", shown=lambda v: "grande rétrospective" if v else "petit accrochage")  # fmt: skip
 world.cut("family", family_label="à l’année")
 world.edit("artist", lambda v, rng: rng.choice([a for a in ARTISTS if a != v["artist"]]))
 world.edit("born", by("born", -7, -4, 3, 6))
 world.edit("died", by("died", -6, -3, 4, 7))
-world.edit("room", lambda v, rng: rng.choice([n for n in range(2, 9) if n != v["room"]]))
+world.edit(
+    "room",
+    lambda v, rng: rng.choice([n for n in (106, 111, 202, 209, 301, 308) if n // 100 != v["room"] // 100]),
+)
 world.edit("fee", lambda v, rng: rng.choice([f for f in (800, 900, 1000, 1100, 1300, 1500) if f != v["fee"]]))
 world.edit("works", lambda v, rng: rng.choice([n for n in (32, 40, 48, 56, 64) if n != v["works"]]))

@@ -30,7 +30,6 @@ world.derive("fender", "occlusion", lambda name: name, label="the name on the ca
 world.derive("through", "mirrored", lambda number: number, label="the number that shines through the other sail", shown=lambda v: f"NED {v}")  # fmt: skip
 world.derive("list_no", "copy", lambda number: number, label="the number in the list", shown=lambda v: f"NED {v}")  # fmt: skip
 world.derive("code", "abbreviation", lambda port: PORTS[port][0], label="the letters of the port")
-world.derive("pennant", "colour_code", lambda port: PORTS[port][1], label="the pennant")
 world.derive("wall", "shadow", lambda code: code, label="the shadow of the letters on the quay")
 world.derive("finish", "clock", lambda start, sailed: start + sailed, label="the time of finish", shown=clock)
 world.derive("best", "claim", lambda sailed, record: sailed < record, label="the words about the record", shown=lambda v: "NIEUW BAANRECORD" if v else "record blijft staan")  # fmt: skip

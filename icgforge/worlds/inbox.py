@@ -32,7 +32,6 @@ world.derive("busiest", "rank", lambda c1, c2, c3, c4: FOLDERS[max(range(4), key
 world.derive("bar", "bar", lambda used, space: round(used / space, 3), label="the bar of space", shown=lambda v: f"a bar at {v:.0%}")  # fmt: skip
 world.derive("free", "difference", lambda space, used: space - used, label="the space that is free", shown=lambda n: f"{n / 10:.1f} GB free")  # fmt: skip
 world.derive("warn", "colour_code", lambda used: "red" if used >= 120 else "orange" if used >= 90 else "green", label="the colour of the warning lamp")  # fmt: skip
-world.derive("attach", "access", lambda used: used < 120, label="the line about attachments", shown=lambda v: "attachments allowed" if v else "text only")  # fmt: skip
 world.derive("path", "copy", lambda team: team, label="the team in the path")
 world.derive(
     "address", "address", lambda team: f"{team.lower().replace(' ', '.')}@north.example", label="the address"
@@ -43,7 +42,7 @@ world.derive("hourly", "ratio", lambda minutes: 60 // minutes, label="the checks
 world.derive(
     "daily", "product", lambda hourly: hourly * 24, label="the checks in a day", shown=lambda n: f"{n} a day"
 )
-world.derive("slow", "claim", lambda minutes: minutes <= 10, label="the words about speed", shown=lambda v: "never more than ten minutes late" if v else "saves your battery")  # fmt: skip
+world.derive("slow", "claim", lambda minutes: minutes <= 10, label="the words about speed", shown=lambda v: "never more than ten minutes late" if v else "at times more than ten minutes late")  # fmt: skip
 world.cut("busiest", top_label="fullest last year")
 world.cut("daily", day_label="on Sundays")
 for _k in range(1, 5):

@@ -26,7 +26,6 @@ def facts(rng: Random) -> Values:
 world.derive("cast", "shadow", lambda name: name, label="the shadow of the name on the wall")
 world.derive("pool", "reflection", lambda name: name, label="the name in the pool")
 world.derive("door", "mirrored", lambda name: name, label="the name on the glass door, seen from behind")
-world.derive("sense", "translation", lambda name: NAMES[name], label="the motto")
 world.derive("key", "imprint", lambda name: name, label="the name stamped into the key tag")
 world.derive("one", "abbreviation", lambda name: name[0], label="the letter on the left lamp")
 world.derive("two", "counterpart", lambda one: one, label="the letter on the right lamp")
@@ -35,13 +34,12 @@ world.derive(
 )
 world.derive("rank", "classification", lambda stars: "gran lujo" if stars == 5 else "primera" if stars == 4 else "turista" if stars == 3 else "sencillo", label="the class")  # fmt: skip
 world.derive("pool_stars", "reflection", lambda rank: rank, label="the class in the pool")
-world.derive("towel", "access", lambda stars: "albornoz incluido" if stars >= 4 else "sin albornoz", label="the line about bathrobes")  # fmt: skip
 world.derive(
     "stay", "product", lambda night, nights: night * nights, label="the price of the stay", shown=EUR
 )
 world.derive("taxes", "product", lambda nights, tax: nights * tax * 2, label="the tax of the stay", shown=EUR)
 world.derive("total", "sum", lambda stay, taxes: stay + taxes, label="the sum", shown=EUR)
-world.derive("under", "claim", lambda night: night < 100, label="the words on the banner", shown=lambda v: "POR MENOS DE 100 €" if v else "CON DESAYUNO")  # fmt: skip
+world.derive("under", "claim", lambda night: night < 100, label="the words on the banner", shown=lambda v: "POR MENOS DE 100 €" if v else "MÁS DE 100 €")  # fmt: skip
 world.derive("cheap", "perspective", lambda night: night, label="the price on the slanted side of the stand", shown=EUR)  # fmt: skip
 world.derive("clean", "clock", lambda out: out + 45, label="the hour of cleaning", shown=clock)
 world.derive("in_", "clock", lambda out: out + 180, label="the hour of arrival", shown=clock)

@@ -27,8 +27,6 @@ world.derive("left", "copy", lambda band: band, label="the name on the left bann
 world.derive("right", "counterpart", lambda left: left, label="the name on the right banner")
 world.derive("drum", "occlusion", lambda band: band, label="the name on the drum behind the player")
 world.derive("english", "translation", lambda band: BANDS[band][0], label="the English name")
-world.derive("light", "colour_code", lambda band: BANDS[band][1], label="the lamps of the band's colour")
-world.derive("members", "members", lambda band: BANDS[band][2], label="the number of members", shown=lambda n: f"{n}인조")  # fmt: skip
 world.derive("clock_floor", "reflection", lambda start: start, label="the hour in the floor", shown=clock)
 world.derive(
     "end", "clock", lambda start, length, break_: start + length + break_, label="the end", shown=clock
@@ -36,7 +34,7 @@ world.derive(
 world.derive(
     "half", "clock", lambda start, length: start + length // 2, label="the hour of the break", shown=clock
 )
-world.derive("late", "claim", lambda end: end <= 1320, label="the words about the last train", shown=lambda v: "막차 탈 수 있음" if v else "심야 버스 이용")  # fmt: skip
+world.derive("late", "claim", lambda end: end <= 1320, label="the words about ten o’clock", shown=lambda v: "22시까지 끝남" if v else "22시 넘어 끝남")  # fmt: skip
 world.derive("doors", "clock", lambda start: start - 60, label="the hour of entry", shown=clock)
 world.derive("zone", "classification", lambda row: "A구역" if row < 5 else "B구역", label="the zone")
 world.derive("seat_price", "attribute", lambda zone: 88000 if zone == "A구역" else 66000, label="the price of the zone", shown=lambda n: f"{n:,}원")  # fmt: skip

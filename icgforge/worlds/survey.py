@@ -37,7 +37,7 @@ world.derive(
     "picture", "picture", lambda top: WORDS[top], label="the picture of the winner", shown=lambda w: SHOWN[w]
 )
 world.derive("share", "percent", lambda v1, v2, v3, v4, v5, total: round(100 * max(v1, v2, v3, v4, v5) / total), label="the winner's share", shown=lambda n: f"{n} %")  # fmt: skip
-world.derive("most", "claim", lambda share: share >= 34, label="the words about the share", shown=lambda v: "more than a third agree" if v else "a close race")  # fmt: skip
+world.derive("most", "claim", lambda share: share >= 34, label="the words about the share", shown=lambda v: "more than a third" if v else "a third or less")  # fmt: skip
 world.derive("reply", "percent", lambda total, asked: round(100 * total / asked), label="the share that replied", shown=lambda n: f"{n} % replied")  # fmt: skip
 world.derive("day", "weekday", lambda end: weekday("en")(end), label="the weekday of the last day")
 world.derive("draw_day", "date", lambda end: move(end, 10), label="the day of the draw", shown=lambda d: f"{d.day} {d:%B}")  # fmt: skip

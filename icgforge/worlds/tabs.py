@@ -36,7 +36,7 @@ world.derive(
     "list", "quantity_shown", lambda papers: papers, label="the row of sheets", shown=lambda n: f"{n} sheets"
 )
 world.derive("due", "date", lambda date, wait: move(date, wait), label="the last day", shown=day_month("tr", "{d}.{n:02d}.{y}"))  # fmt: skip
-world.derive("fast", "claim", lambda wait: wait <= 7, label="the words on the ribbon", shown=lambda v: "Bir haftada hazır" if v else "Sabrınız için teşekkürler")  # fmt: skip
+world.derive("fast", "claim", lambda wait: wait <= 7, label="the words on the ribbon", shown=lambda v: "Bir haftada hazır" if v else "Bir haftadan uzun sürer")  # fmt: skip
 world.cut("due", due_label="önceki")
 world.edit("section", lambda v, rng: rng.choice([s for s in SECTIONS if abs(len(s) - len(v["section"])) > 3]))
 world.edit("town", lambda v, rng: rng.choice([t for t in TOWNS if abs(len(t) - len(v["town"])) > 2]))
