@@ -36,7 +36,7 @@ world.derive("art", "picture", lambda whom: FOR[whom][1], label="the drawing", s
 world.derive("age", "access", lambda whom: FOR[whom][2], label="the age", shown=lambda n: f"from age {n}")
 world.derive("lessons", "product", lambda weeks, twice: weeks * twice, label="the number of lessons", shown=lambda n: f"{n} lessons")  # fmt: skip
 world.derive("each", "ratio", lambda price, lessons: price / lessons, label="the price of a lesson", shown=lambda p: f"£{p:.2f}")  # fmt: skip
-world.derive("under", "claim", lambda each: int(each) + 1, label="the claim about a lesson", shown=lambda n: f"under £{n} a lesson")  # fmt: skip
+world.derive("under", "claim", lambda each: int(each) + 1, label="the claim about a lesson", shown=lambda n: f"£{n - 1} to £{n} a lesson")  # fmt: skip
 world.derive("start_t", "copy", lambda start: start, label="the first day", shown=day_month("en"))
 world.derive("day", "weekday", lambda start: weekday("en")(start), label="the weekday")
 world.derive("end", "date", lambda start, weeks: move(start, 7 * (weeks - 1)), label="the last day", shown=day_month("en"))  # fmt: skip

@@ -119,7 +119,7 @@ world.derive(
     "claim",
     lambda price: price < 1000,
     label="the sticker",
-    shown=lambda v: "moins de 10 €" if v else "édition d’artisan",
+    shown=lambda v: "moins de 10 €" if v else "10 € et plus",
 )
 world.holds("the price of a kilogram is plausible", lambda kilo: 1200 <= kilo <= 3200)
 world.holds("a jar of the house", lambda grams: grams in (250, 375, 500))

@@ -60,7 +60,7 @@ world.derive("what", "members", lambda g1, g2, g3: f"{g1.lower()}, {g2.lower()},
 world.derive(
     "each", "ratio", lambda basket, people: round(basket / people), label="the price for each", shown=euro
 )
-world.derive("under", "claim", lambda basket: basket // 100 + 1, label="the claim about the basket", shown=lambda v: f"¡por menos de {v} €!")  # fmt: skip
+world.derive("under", "claim", lambda basket: basket // 100 + 1, label="the claim about the basket", shown=lambda v: f"¡entre {v - 1} y {v} €!")  # fmt: skip
 world.derive("three", "product", lambda p2: 3 * p2 - 50, label="the price of three kilos", shown=euro)
 world.derive("three_what", "copy", lambda g2: g2.lower())
 world.holds("five goods", lambda g1, g2, g3, g4, g5: len({g1, g2, g3, g4, g5}) == 5)

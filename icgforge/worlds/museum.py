@@ -39,7 +39,7 @@ world.derive("eve", "claim", lambda close: close > 1100, shown=lambda v: "ανο
 world.derive("half", "ratio", lambda price: price // 2, label="the reduced price", shown=euro)
 world.derive("family", "sum", lambda price, half, adults, kids: price * adults + half * kids, label="the price for a family", shown=euro)  # fmt: skip
 world.derive("group", "percent", lambda price: price * 8 // 10, label="the price in a group", shown=euro)
-world.derive("cheap", "claim", lambda price: price // 100 + 1, label="the claim about the price", shown=lambda v: f"κάτω από {v} €")  # fmt: skip
+world.derive("cheap", "claim", lambda price: price // 100 + 1, label="the claim about the price", shown=lambda v: f"από {v - 1} έως {v} €")  # fmt: skip
 world.derive(
     "shut_en", "translation", lambda shut: f"closed on {SHORT[shut]}", label="the closed day in English"
 )

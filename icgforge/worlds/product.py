@@ -34,7 +34,7 @@ world.derive("save", "difference", lambda old, price: old - price, label="the sa
 world.derive(
     "half", "claim", lambda price, old: 2 * price <= old, shown=lambda v: "Half price" if v else "Reduced"
 )
-world.derive("under", "claim", lambda price: price // 1000 * 10 + 10, label="the claim about the price", shown=lambda v: f"Gifts under £{v}")  # fmt: skip
+world.derive("under", "claim", lambda price: price // 1000 * 10 + 10, label="the claim about the price", shown=lambda v: f"Gifts £{v - 10} to £{v}")  # fmt: skip
 world.derive("total", "product", lambda price, qty: price * qty, label="the sum in the basket")
 world.derive("free", "offer", lambda total: total >= 6000, label="free delivery", shown=lambda v: "Delivery is free" if v else "Delivery £3.90")  # fmt: skip
 world.derive("due", "sum", lambda total, free: total + (0 if free else 390), label="what is to pay")

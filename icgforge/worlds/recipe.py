@@ -53,7 +53,7 @@ world.derive(
     "total", "sum", lambda prep, cook: prep + cook, label="the time in all", shown=lambda m: f"{m} min"
 )
 world.derive("hard", "classification", lambda total: "facile" if total <= 45 else "media" if total < 60 else "per chi ha tempo", label="the difficulty")  # fmt: skip
-world.derive("quick", "claim", lambda total: total < 45, label="the stamp", shown=lambda v: "pronto in meno di 45 minuti" if v else "per la domenica")  # fmt: skip
+world.derive("quick", "claim", lambda total: total < 45, label="the stamp", shown=lambda v: "pronto in meno di 45 minuti" if v else "45 minuti o più")  # fmt: skip
 world.derive("ready", "clock", lambda begin, total: begin + total, label="the time of the meal", shown=clock)
 world.derive("warn", "allergen", lambda cheese: CHEESE[cheese][0], label="the allergen")
 world.derive("vegan", "pictogram", lambda cheese: CHEESE[cheese][1], label="the leaf")
