@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from icgforge.choose import Wishes, choose, longest, report
+from icgforge.dataset import Order, fresh_seed
+from icgforge.page import documents
+from icgforge.scenes import split_of, stamp_of
 from icgkit.cases.case import Case
 
 
@@ -57,3 +61,22 @@ def test_a_report_counts_by_hand() -> None:
     assert told["mixed"] == pytest.approx(0.5)
     assert told["one_node"] == pytest.approx(0.5)
     assert told["subtypes"]["style_font"] == (1, 1)
+
+
+def test_an_order_says_what_is_drawn() -> None:
+    few, all_ = Order(5, "7").draw(), Order(340).draw()
+    assert (len(few.names), few.each) == (5, 4)
+    assert few == Order(5, "7").draw()
+    assert few.names != Order(5, "8").draw().names
+    assert set(all_.names) == set(documents())
+    assert all_.each * len(all_.names) >= 4 * 340
+    assert Order(1, "1", "2").draw().seeds == {"public": "1", "held_out": "2"}
+
+
+def test_a_stamp_changes_with_seed_and_document_and_worlds_are_never_parted() -> None:
+    one, other = documents()["cafe_card"], documents()["bus_rain"]
+    assert len({stamp_of(one, "1"), stamp_of(one, "2"), stamp_of(other, "1")}) == 3
+    assert stamp_of(one, "1") != stamp_of(replace(one, body=one.body + " "), "1")
+    sides = {d.world: split_of(d) for d in documents().values()}
+    assert all(sides[d.world] == split_of(d) for d in documents().values())
+    assert len({fresh_seed() for _ in range(4)}) == 4
