@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,12 +58,18 @@ def _keys(case: Case) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]
     return (doc,), (doc, "picture", draw), (doc, "surface", surface)
 
 
-def choose(cases: Sequence[Case], n: int, wishes: Wishes | None = None, seed: str = "1") -> list[Case]:
+def choose(
+    cases: Sequence[Case],
+    n: int,
+    wishes: Wishes | None = None,
+    seed: str = "1",
+    twinned: Collection[str] = (),
+) -> list[Case]:
     """Return up to `n` cases, each time the one that brings the set nearest to what it wishes for.
 
     Bounds are never broken, so that fewer come back if the candidates do not give more. Cases are worth more
     the rarer their subtypes are among those taken, for documents that a subtype does not have yet, for two or
-    more subtypes, for chains, and the fewer their document has.
+    more subtypes, for chains, for a counterfactual twin (`twinned` are the ids of such), and the fewer their document has.
     """
     wishes = wishes or Wishes()
     rng = random.Random(f"choose/{seed}")
@@ -71,8 +77,9 @@ def choose(cases: Sequence[Case], n: int, wishes: Wishes | None = None, seed: st
     rng.shuffle(left)
     taken = _Taken()
     while left and len(taken.cases) < n:
-        best = max(left, key=lambda c: _worth(c, taken, wishes, n))
-        if _worth(best, taken, wishes, n) == float("-inf"):
+        worth = {c.id: _worth(c, taken, wishes, n) + 0.8 * (c.id in twinned) for c in left}
+        best = max(left, key=lambda c: worth[c.id])
+        if worth[best.id] == float("-inf"):
             break
         left.remove(best)
         taken.cases.append(best)

@@ -76,7 +76,9 @@ def build(
     wish = order.draw()
     rows = draw_all(out / DRAWN, wish, progress, chromium)
     made = {row["name"]: row for row in rows if row["case"]}
-    cases = choose([Case.from_json(row["case"]) for row in made.values()], order.n, order.wishes, order.seed)
+    twinned = {k for k, row in made.items() if any(_kind(text) == "counterfactual" for text in row["twins"])}
+    drawn = [Case.from_json(row["case"]) for row in made.values()]
+    cases = choose(drawn, order.n, order.wishes, order.seed, twinned)
     _write(out, cases, made)
     seeds = {"public": order.seed, "held_out": order.held_out_seed or order.seed}
     known = {
@@ -90,6 +92,10 @@ def build(
     write_whole(out / "build.json", (json.dumps(told, indent=1) + "\n").encode())
     describe(out)
     return cases
+
+
+def _kind(twin: str) -> str:
+    return str(json.loads(twin)["metadata"]["twin_kind"])
 
 
 def _write(out: Path, cases: Sequence[Case], made: Mapping[str, Row]) -> None:
