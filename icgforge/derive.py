@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from icgforge.page import Browser, Document, Element, Shot, plain
+from icgforge.page import Browser, Document, Element, Shot, html_of, plain
 from icgforge.worlds import Values, World, kinds
 
 MOVED = 16
@@ -329,18 +329,22 @@ def check(made: Derived) -> list[str]:
 
 
 def twin_of(edit: Edit, made: Derived) -> tuple[Edit, dict[str, Any], set[str]] | None:
-    """Return the edit in a world where one node's tie is cut in words, what is frozen, and the nodes that are not forced there."""
+    """Return the edit in a world where one tie is cut in words that its document shows, what is frozen, and the nodes that are free there.
+
+    Only the nodes of the cut value itself are free. What follows from it is worked out from its frozen value; whether a
+    reader would still expect it to change is left open (`undetermined` in the twin's metadata).
+    """
     world = edit.document.of
+    seen = html_of(edit.document, world.values(edit.facts))
     best: tuple[Edit, dict[str, Any], set[str]] | None = None
     for name, facts in world.cuts.items():
         base = {**edit.facts, **facts}
-        loose = (
-            {n for n in world.derivations if n == name or world.behind(n, name)}
-            if name in world.derivations
-            else {name}
-        )
-        frozen = {n: v for n, v in world.values(base).items() if n in loose}
-        gone = {node.key for node in made.nodes if node.fact in loose}
-        if gone and (best is None or len(gone) > len(best[2])):
-            best = (Edit(edit.document, base, edit.on, edit.fact, edit.new, edit.place), frozen, gone)
+        values = world.values(base)
+        gone = {node.key for node in made.nodes if node.fact == name}
+        if gone and (best is None or len(gone) > len(best[2])) and html_of(edit.document, values) != seen:
+            best = (
+                Edit(edit.document, base, edit.on, edit.fact, edit.new, edit.place),
+                {name: values[name]},
+                gone,
+            )
     return best

@@ -369,12 +369,15 @@ def twin_case(both: tuple[Derived, Derived], case: Case, gone: set[str], picture
     """Return a case in the world where the nodes in `gone` are not forced, with its picture's path and bytes."""
     made, twin = both
     nodes = graph(twin)
-    free = [n.id for n, node in zip(case.constraint_nodes, _ordered(made), strict=True) if node.key in gone]
+    ids = {node.key: n.id for n, node in zip(case.constraint_nodes, _ordered(made), strict=True)}
+    free = [i for key, i in ids.items() if key in gone]
+    still = {node.key for node in twin.nodes} | gone
+    open_ = [i for key, i in ids.items() if key not in still]
     target = case.target.model_dump() | {"bbox": [float(v) for v in twin.target.before or ()]}
     data = case.model_dump() | {
         "id": f"{case.id}-twin", "image": picture[0], "image_sha256": hashlib.sha256(picture[1]).hexdigest(), "target": target,
         "constraint_nodes": nodes, "inter_constraints": ties(nodes),
-        "metadata": case.metadata | {"twin_of": case.id, "twin_kind": "counterfactual", "free": free},
+        "metadata": case.metadata | {"twin_of": case.id, "twin_kind": "counterfactual", "free": free} | ({"undetermined": open_} if open_ else {}),
     }  # fmt: skip
     return Case.model_validate(data)
 

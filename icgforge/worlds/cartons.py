@@ -20,7 +20,7 @@ world = World(
 def facts(rng: Random) -> Values:
     """Draw the facts."""
     goods = rng.choice(list(GOODS))
-    return {"goods": goods, "units": GOODS[goods][2], "each": GOODS[goods][3], "aisle": rng.randint(2, 9), "date": Date(2026, rng.randint(1, 11), rng.randint(2, 26)), "boxes": rng.choice([12, 16, 20, 30]), "sum_label": "waga brutto"}  # fmt: skip
+    return {"goods": goods, "units": GOODS[goods][2], "each": GOODS[goods][3], "aisle": rng.randint(2, 9), "date": Date(2026, rng.randint(1, 11), rng.randint(2, 26)), "boxes": rng.choice([12, 16, 20, 30]), "sum_label": "waga brutto", "pound_label": ""}  # fmt: skip
 
 
 world.derive("side", "perspective", lambda goods: goods, label="the name on the side of the box")
@@ -47,7 +47,7 @@ world.derive(
 )
 world.derive("until", "date", lambda date: move(date, 14), label="the last day for sending", shown=day_month("pl", "{d}.{n:02d}.{y}"))  # fmt: skip
 world.derive("lot", "code", lambda date, goods: f"L{date.timetuple().tm_yday:03d}{goods[0]}", label="the lot")
-world.cut("gross", sum_label="waga palety")
+world.cut("pounds", pound_label="poprzednio")
 world.holds("a box can be carried", lambda gross: gross < 300)
 world.edit("goods", lambda v, rng: rng.choice([g for g in GOODS if g != v["goods"]]))
 world.edit("units", lambda v, rng: rng.choice([n for n in (4, 6, 10, 12, 16, 20) if n != v["units"]]))

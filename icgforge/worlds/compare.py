@@ -35,7 +35,7 @@ world.derive(
 )
 world.derive("save", "product", lambda span, cans: span * cans, label="the saving in a year", shown=EUR)
 world.holds("no two prices are equal", lambda p1, p2, p3, p4: len({p1, p2, p3, p4}) == 4)
-world.cut("save", save_label="besparing op tien")
+world.cut("save", save_label="vorig jaar bespaard")
 for _k in range(1, 5):
     world.edit(f"p{_k}", lambda v, rng, k=_k: rng.choice([x for x in (min(v[n] for n in PRICES) - rng.choice([95, 160, 240]), max(v[n] for n in PRICES) + 130) if x > 900 and x != v[f"p{k}"]]))  # type: ignore[misc]  # fmt: skip
 world.edit("litres", lambda v, rng: rng.choice([n for n in (2, 3, 4, 5, 6) if n != v["litres"]]))

@@ -44,7 +44,7 @@ world.derive(
 )
 world.derive("slow", "claim", lambda minutes: minutes <= 10, label="the words about speed", shown=lambda v: "never more than ten minutes late" if v else "at times more than ten minutes late")  # fmt: skip
 world.cut("busiest", top_label="fullest last year")
-world.cut("daily", day_label="on Sundays")
+world.cut("daily", day_label="yesterday")
 for _k in range(1, 5):
     world.edit(f"c{_k}", lambda v, rng, k=_k: rng.choice([2, 6, 9, 15, 21]) if v[f"c{k}"] == 0 else 0)  # type: ignore[misc]
 world.edit("team", lambda v, rng: rng.choice([t for t in TITLES if abs(len(t) - len(v["team"])) > 3]))

@@ -131,6 +131,18 @@ def test_the_twin_cuts_the_tie_in_words(chromium: Browser, shop: World) -> None:
     assert (same.before != made.before).any(), "the picture says that the tie is cut"
 
 
+def test_a_cut_that_the_page_does_not_show_makes_no_twin(chromium: Browser, shop: World) -> None:
+    edit = edit_of(doc(PAGE.replace("{{ note }}", "today")))
+    assert twin_of(edit, derive(chromium, edit)) is None
+
+
+def test_what_follows_from_a_cut_value_is_left_open(chromium: Browser, shop: World) -> None:
+    made, reasons = make(chromium, edit_of(doc(PAGE + '<p style="top:210px">{{ x("dear") }}</p>')), "d-0-p")
+    assert made is not None, reasons
+    twin = made.twins[0].metadata
+    assert (twin["free"], twin["undetermined"]) == (["n1"], ["n2"])
+
+
 def test_contrast_is_that_of_the_standard() -> None:
     grey = np.full((9, 3), 118, np.uint8)  # #767676 on white: 4.54, the classic example
     assert contrast(grey, np.full((9, 3), 255, np.uint8)) == pytest.approx(4.54, abs=0.01)
