@@ -244,6 +244,8 @@ def test_a_shipped_case_is_drawn_again(chromium: Browser, k: int) -> None:
             shipped.subtype,
             shipped.follows,
         )
+        assert now.bbox is not None
+        assert shipped.bbox is not None
         assert np.abs(np.subtract(now.bbox, shipped.bbox)).max() <= 2
     with Image.open(io.BytesIO(made.files[made.case.image])) as one, Image.open(case.image_path) as two:
         assert np.abs(np.asarray(one, np.int16) - np.asarray(two, np.int16)).mean() < 2
