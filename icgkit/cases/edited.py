@@ -17,11 +17,11 @@ from icgkit.errors import ImageError, SchemaError
 from icgkit.files import inside
 from icgkit.metrics.edits import Pixels, Region, score_edit
 
-REGIONS = {
+_REGION_ROW = {
     "dataset": pl.String, "case_id": pl.String, "editor": pl.String, "node_id": pl.String, "subtype": pl.String,
     "status": pl.String, "to_reference": pl.Float64, "to_original": pl.Float64, "n_pixels": pl.Int64, "text": pl.String,
 }  # fmt: skip
-PICTURES = {
+_PICTURE_ROW = {
     "dataset": pl.String, "case_id": pl.String, "editor": pl.String, "registered": pl.Boolean, "preserved": pl.Float64,
     "n_invented": pl.Int64, "overlap": pl.Float64, "shift_x": pl.Float64, "shift_y": pl.Float64, "scale": pl.Float64,
     "colour": pl.Float64,
@@ -108,7 +108,7 @@ def score_edits(
         head = {"dataset": dataset.name, "case_id": case.id, "editor": editor}
         regions += [head | row for row in found.regions]
         pictures.append(head | found.picture)
-    return pl.DataFrame(regions, schema=REGIONS), pl.DataFrame(pictures, schema=PICTURES)
+    return pl.DataFrame(regions, schema=_REGION_ROW), pl.DataFrame(pictures, schema=_PICTURE_ROW)
 
 
 def _pixels(path: Path) -> NDArray[np.uint8]:

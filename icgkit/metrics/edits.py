@@ -19,8 +19,8 @@ from icgkit.errors import SchemaError
 
 Pixels = NDArray[np.uint8]
 Plane = NDArray[np.float32]
-Mask = NDArray[np.bool_]
-Box = tuple[float, float, float, float]
+Where = NDArray[np.bool_]
+_Box = tuple[float, float, float, float]
 
 NEAR = 0.5
 """A region is like the reference (or the original) if its distance to it is at most this share of their own."""
@@ -34,7 +34,6 @@ LIKE = 0.6
 """Least correlation with the original outside all regions; below it the picture is not registered."""
 NOISE = 8
 """Levels that compression and resampling may move a blurred pixel without anybody seeing it."""
-STATUSES = ("done", "left", "wrong", "unreadable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +54,8 @@ class Region:
 
     id: str
     subtype: str = ""
-    before: Box | None = None
-    after: Box | None = None
+    before: _Box | None = None
+    after: _Box | None = None
     predicate: Mapping[str, Any] | None = None
 
 
@@ -146,7 +145,7 @@ def _row(
     }  # fmt: skip
 
 
-def _slice(box: Box, height: int, width: int, margin: int = 0) -> tuple[slice, slice]:
+def _slice(box: _Box, height: int, width: int, margin: int = 0) -> tuple[slice, slice]:
     x0, y0, x1, y1 = box
     rows = slice(max(0, int(np.floor(y0)) - margin), min(height, int(np.ceil(y1)) + margin))
     return rows, slice(max(0, int(np.floor(x0)) - margin), min(width, int(np.ceil(x1)) + margin))
@@ -160,7 +159,7 @@ def _grey(pixels: NDArray[Any]) -> Plane:
     return grey
 
 
-def _registered(output: Pixels, before: Pixels, still: Mask) -> tuple[Pixels | None, dict[str, Any]]:
+def _registered(output: Pixels, before: Pixels, still: Where) -> tuple[Pixels | None, dict[str, Any]]:
     """Move, stretch and recolour a picture onto the original, by what lies outside all regions."""
     about = {"registered": True, "shift_x": 0.0, "shift_y": 0.0, "scale": 1.0, "colour": 0.0}
     step = still[::3, ::3]
@@ -205,7 +204,7 @@ def _phase(one: Plane, two: Plane, most: int) -> tuple[float, float, float]:
     return at[0] - most, at[1] - most, float(near[row, column])
 
 
-def _motion(one: Plane, two: Plane, still: Mask) -> tuple[tuple[float, float], tuple[float, float]]:
+def _motion(one: Plane, two: Plane, still: Where) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return shift (rows, columns) and scale (rows, columns): `one(y * scale + shift)` lies on `two(y)`."""
     half = [np.where(still, x, 0)[::2, ::2] for x in (one, two)]
     reach = min(40, *(s // 4 for s in half[0].shape))
@@ -254,7 +253,7 @@ def _moved(output: Pixels, at: tuple[float, float], scale: tuple[float, float]) 
     return stretched
 
 
-def _recoloured(seen: Pixels, before: Pixels, still: Mask) -> tuple[Pixels, float]:
+def _recoloured(seen: Pixels, before: Pixels, still: Where) -> tuple[Pixels, float]:
     """Undo a change of tone of the whole picture: each channel by the best smooth curve over what stayed."""
     table, moved = np.empty((3, 256), np.uint8), 0.0
     levels = np.arange(256) / 255.0
@@ -280,7 +279,7 @@ def _shapes(x: NDArray[Any]) -> NDArray[np.float64]:
     return np.stack([x**2, x, np.sqrt(x), np.ones(x.size)], 1)
 
 
-def _correlation(one: Plane, two: Plane, where: Mask) -> float:
+def _correlation(one: Plane, two: Plane, where: Where) -> float:
     a, b = one[where], two[where]
     if a.size < 50 or a.std() < 1 or b.std() < 1:
         return 1.0 if a.size < 50 or float(np.abs(a - b).mean()) < 12 else 0.0
@@ -290,7 +289,7 @@ def _correlation(one: Plane, two: Plane, where: Mask) -> float:
 # -- regions and the rest -----------------------------------------------------------------------
 
 
-def _changed(seen: Pixels, before: Pixels) -> Mask:
+def _changed(seen: Pixels, before: Pixels) -> Where:
     """Return where a blurred picture leaves what the 5 x 5 neighbourhood of the blurred original holds."""
     from scipy import ndimage
 
@@ -302,7 +301,7 @@ def _changed(seen: Pixels, before: Pixels) -> Mask:
     return out
 
 
-def _rest(changed: Mask, due: Mask, still: Mask) -> dict[str, Any]:
+def _rest(changed: Where, due: Where, still: Where) -> dict[str, Any]:
     from scipy import ndimage
 
     outside = changed & still
