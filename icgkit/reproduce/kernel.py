@@ -40,6 +40,7 @@ SERVER_ENV = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "_RJEM_MALLOC_CONF": "background_thread:false",
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pyarrow, which pandas imports where it is installed
     # glibc keeps what arrays leave: a page that is asked for anew costs more than what is done with it.
     "MALLOC_MMAP_THRESHOLD_": str(1 << 25),
     "MALLOC_TRIM_THRESHOLD_": str(1 << 28),
