@@ -10,47 +10,6 @@ import typer
 from icgkit.cli import clear_errors
 
 
-def synth(
-    out: Annotated[Path, typer.Option(help="Folder of the dataset that is written.")],
-    seed: Annotated[int, typer.Option(min=0, help="Fixes every pixel and every word.")] = 1,
-    n: Annotated[int, typer.Option("--n", min=1, help="Number of cases; 461 is the shipped set.")] = 461,
-    templates: Annotated[
-        str, typer.Option(help="Templates, prefixes or subtypes, separated by commas.")
-    ] = "",
-    indirectness: Annotated[int | None, typer.Option(min=0, max=3, help="Level of the first node.")] = None,
-    distractors: Annotated[int | None, typer.Option(min=0, max=6, help="Unrelated texts.")] = None,
-    nodes: Annotated[int | None, typer.Option(min=1, max=5, help="Nodes of each case.")] = None,
-    distance: Annotated[str, typer.Option(help="near or far: node from target.")] = "",
-    salience: Annotated[str, typer.Option(help="low or high: size and contrast of the nodes.")] = "",
-    twins: Annotated[
-        bool, typer.Option("--twins", help="Twins without the dependency or the target.")
-    ] = False,
-    after: Annotated[bool, typer.Option("--after", help="Pictures after the correct edit as well.")] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Compare boxes, edits and twins pixel by pixel: truth.csv.")
-    ] = False,
-) -> None:
-    """Draw cases whose graph is known by construction."""
-    from tqdm import tqdm
-
-    from icgforge.synth import dataset as door
-
-    with clear_errors():
-        knobs, names = (
-            door.wishes(distractors, nodes, distance, salience),
-            [t for t in templates.split(",") if t],
-        )
-        with tqdm(total=n, desc="planned", mininterval=2) as bar:
-            made = door.make_dataset(
-                n, seed, names=names or None, knobs=knobs, indirectness=indirectness, progress=bar.update
-            )
-        with tqdm(total=n, desc="drawn", mininterval=2) as bar:
-            cases = door.write_dataset(
-                made, out, name=out.name, twins=twins, after=after, check=check, progress=bar.update
-            )
-        typer.echo(f"{len(cases)} cases, {sum(len(c.constraint_nodes) for c in cases)} nodes in {out}")
-
-
 def scenes(
     out: Annotated[Path, typer.Option(help="Folder of the dataset that is written; a second call goes on.")],
     n: Annotated[int | None, typer.Option("--n", min=1, help="Cases; 340, or 100 of a fresh set.")] = None,

@@ -3,10 +3,10 @@
 Reads data/published/icg.csv, writes data/cache/simulated/effects.json. Where the source prints no
 figure for a cell, the cell is filled by a rule that is listed under "assumptions" in the output.
 
-    python scripts/fit_effects.py --dataset icg-synth
+    python scripts/fit_effects.py --dataset icg-scenes
 
 The mix of subtypes is that of the dataset, or, without one, of `icgkit.simulate.effects.design`. Then
-`icgkit simulate --write data/cache/simulated --dataset icg-synth` draws the cache.
+`icgkit simulate --write data/cache/simulated --dataset icg-scenes` draws the cache.
 """
 
 from __future__ import annotations

@@ -20,10 +20,7 @@ KNOWN = {
     "icgkit": [
         {"cases.case", "cases.dataset", "cases.images", "cases.show"},  # a case shows itself in Jupyter
     ],
-    "icgforge": [
-        {"synth.icons", "synth.icons_more", "synth.icons_trade"},
-        {"synth.landscapes", "synth.scenery"},
-    ],
+    "icgforge": [],
 }
 
 

@@ -60,7 +60,7 @@ def test_a_dataset_file_in_another_encoding_is_named(tmp_path: Path) -> None:
 
 
 def test_a_case_without_a_graph_is_not_asked_with_one() -> None:
-    case = load_dataset("icg-synth")[0].model_copy(update={"constraint_nodes": (), "inter_constraints": ()})
+    case = load_dataset("icg-scenes")[0].model_copy(update={"constraint_nodes": (), "inter_constraints": ()})
     shows_graph = [c for c in conditions().values() if set(c.inputs) & {"graph_json", "mixed_graph_json"}]
     assert {c.id for c in shows_graph} == {"oracle", "adversarial"}
     assert not any(c.applies(case) for c in shows_graph)

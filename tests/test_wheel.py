@@ -44,7 +44,7 @@ def icgkit(site: Path, cwd: Path, *args: str) -> subprocess.CompletedProcess[str
 def test_outside_a_project_commands_say_what_to_do(wheel: Path, tmp_path: Path) -> None:
     for command in (
         ["reproduce"],
-        ["run", "--dataset", "icg-synth", "--models", "offline/priors", "--conditions", "direct"],
+        ["run", "--dataset", "icg-scenes", "--models", "offline/priors", "--conditions", "direct"],
         ["view", "offline"],
     ):
         done = icgkit(wheel, tmp_path, *command)

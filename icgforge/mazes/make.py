@@ -11,7 +11,7 @@ from icgforge.mazes.requests import records, write_lines
 from icgforge.mazes.solvers import SOLVERS as SOLVERS
 from icgforge.mazes.solvers import run_solvers
 from icgforge.mazes.text_pairs import MODELS as MODELS
-from icgforge.mazes.text_pairs import ask, load_answers, make_text_pairs, stratified, text_records
+from icgforge.mazes.text_pairs import ask, load_answers, make_text_pairs, text_records
 from icgkit.bench.dod.files import Requests, read
 from icgkit.bench.dod.judges import refusals_by_rule
 from icgkit.bench.dod.maze_judge import judge_mazes
@@ -47,7 +47,7 @@ class Run(NamedTuple):
     def provenance(self) -> Provenance:
         """What `icgkit.save` needs to know of these results."""
         models = self.outcome["model"].unique(maintain_order=True).to_list()
-        return Provenance("mazes made by seed; text pairs of icg-synth", self.size, models)
+        return Provenance("mazes made by seed; text pairs of icg-scenes", self.size, models)
 
 
 def home() -> Path:
@@ -64,7 +64,7 @@ def make(
     Parameters
     ----------
     dataset : Dataset
-        Drawn cases (`icg-synth`), from which the text pairs come.
+        Drawn cases with infeasible twins (`icg-scenes`), from which the text pairs come.
     out : path, optional
         Folder; `data/bench/dod` if empty.
     n_pairs, per_subtype, seed : int
@@ -73,7 +73,7 @@ def make(
     folder = Path(out) if str(out) else home()
     folder.mkdir(parents=True, exist_ok=True)
     mazes = make_pairs(n_pairs, seed=seed)
-    texts = make_text_pairs(stratified(dataset, per_subtype, seed=seed))
+    texts = make_text_pairs(dataset, per_subtype, seed=seed)
     (asked, truth), (asked_too, truth_too) = records(mazes), text_records(texts)
     write_lines([*asked, *asked_too], folder / "instruction.jsonl")
     write_lines([*truth, *truth_too], folder / "ground_truth_criteria.jsonl")

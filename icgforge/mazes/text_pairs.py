@@ -6,12 +6,11 @@ infeasible one comes from the case's twin and asks to replace a text that the pi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icgforge.mazes.solvers import refined_instruction
-from icgforge.synth.dataset import remake
 from icgkit.calls.cache import Cache
 from icgkit.calls.engine import complete_many
 from icgkit.calls.limits import Limits
@@ -19,6 +18,7 @@ from icgkit.calls.request import Request
 from icgkit.cases import subset as sampling
 from icgkit.cases.case import Case
 from icgkit.cases.dataset import Dataset
+from icgkit.cases.twins import load_twins
 from icgkit.prompts.conditions import build_messages, read_condition
 
 if TYPE_CHECKING:
@@ -29,19 +29,14 @@ TEMPLATE = Path(__file__).parents[2] / "icgkit" / "templates" / "bench" / "decli
 _ENDS = {True: "feasible", False: "infeasible"}
 
 
-def stratified(dataset: Dataset, per_subtype: int = 4, *, seed: int = 42) -> list[Case]:
-    """Draw cases of a drawn dataset, so many for each subtype, in the set's order (see `icgkit.cases.subset`)."""
+def make_text_pairs(dataset: Dataset, per_subtype: int = 4, *, seed: int = 42) -> list[tuple[Case, Case]]:
+    """Draw cases of a drawn dataset that have an infeasible twin, so many for each subtype, and pair them with it."""
+    twins = {t.metadata["twin_of"]: t for t in load_twins(dataset, kind="infeasible")}
+    pool = dataset.subset([c.id for c in dataset if c.id in twins])
     drawn = sampling.stratified(
-        sampling.strata(dataset.nodes(), by="subtype"), per_stratum=per_subtype, seed=seed
+        sampling.strata(pool.nodes(), by="subtype"), per_stratum=per_subtype, seed=seed
     )
-    return list(dataset.subset(drawn))
-
-
-def make_text_pairs(cases: Iterable[Case]) -> list[tuple[Case, Case]]:
-    """Return each case with its infeasible twin, made again from the case's metadata."""
-    return [
-        (case, remake(case).infeasible().within(case.image_path.parents[1], case.dataset)) for case in cases
-    ]
+    return [(case, twins[case.id].within(dataset.image_root, dataset.name)) for case in pool.subset(drawn)]
 
 
 def text_records(pairs: Sequence[tuple[Case, Case]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

@@ -37,7 +37,7 @@ def write_coco(dataset: Dataset, out: str | Path) -> Path:
     Examples
     --------
     >>> import json, tempfile, icgkit as ig
-    >>> data = ig.load_dataset("icg-synth")
+    >>> data = ig.load_dataset("icg-scenes")
     >>> found = json.loads(write_coco(data.subset([data[0].id]), tempfile.mkdtemp()).read_text())
     >>> len(found["images"]), found["annotations"][0]["case_id"]
     (1, 's1-001')

@@ -51,7 +51,7 @@ def write_hub(dataset: Dataset, out: str | Path) -> Path:
     Examples
     --------
     >>> import tempfile, icgkit as ig
-    >>> data = ig.load_dataset("icg-synth")
+    >>> data = ig.load_dataset("icg-scenes")
     >>> folder = write_hub(data.subset([data[0].id]), tempfile.mkdtemp())
     >>> read_hub(folder, tempfile.mkdtemp())[0].to_json() == data[0].to_json()
     True

@@ -57,7 +57,7 @@ def make_task(dataset: Dataset | str, condition: str, *, templates: str | Path |
 
     Examples
     --------
-    >>> task = make_task("icg-synth", "direct")
+    >>> task = make_task("icg-scenes", "direct")
     >>> task.dataset[0].id, len(task.dataset)
     ('s1-001', 461)
     """

@@ -824,52 +824,47 @@ def paired_tests(
 # -- the audit of cases, contact sheets, the generator's knobs -------------------------------------
 
 
-def audit_checks(
-    cases: Sequence[Case], *, facts: Sequence[Any], frames: Sequence[Any], duplicates: Sequence[Any],
-    truth: pl.DataFrame,
-) -> pl.DataFrame:  # fmt: skip
-    """Count what an audit looked at and what was wrong: check, n, wrong."""
-    templates = len({c.metadata.get("template") for c in cases})
-    by_case = truth.group_by("case_id").agg(pl.col("outside").max(), pl.col("problems").first())
-    rows: list[tuple[str, int, int]] = [
-        (
-            f"fact: {kind.replace('_', ' ')}",
-            sum(f.kind == kind and f.ok is not None for f in facts),
-            sum(f.kind == kind and f.ok is False for f in facts),
-        )
-        for kind in sorted({f.kind for f in facts})
-    ] + [
-        ("boxes of targets and nodes in which the edit changes nothing", truth.height, (~truth["changed"]).sum()),
-        ("cases whose edit changes pixels outside all boxes", by_case.height, (by_case["outside"] > 0).sum()),
-        ("cases with any fault of their own or of their twins", by_case.height, (by_case["problems"] != "").sum()),
-        ("pairs of templates that share a sentence frame too often", templates * (templates - 1) // 2, len(frames)),
-        ("pairs of near-duplicate images", len(cases) * (len(cases) - 1) // 2, len(duplicates)),
+def audit_checks(data: Dataset, boxes: pl.DataFrame, duplicates: Sequence[Any]) -> pl.DataFrame:
+    """Count what an audit of drawn cases looked at and what was wrong: check, n, wrong.
+
+    Parameters
+    ----------
+    data : Dataset
+    boxes : polars.DataFrame
+        As `icgforge.audit.box_truth` returns it, of some cases of `data` or of all.
+    duplicates : sequence
+        Pairs of pictures that are too much alike.
+    """
+    outside = boxes.group_by("case_id").agg(pl.col("n_outside").max())
+    pictures = len({c.image_sha256 or c.image for c in data})
+    rows = [
+        ("boxes of targets and nodes in which the edit changes nothing", boxes.height, (boxes["n_changed"] == 0).sum()),
+        ("cases whose edit changes pixels outside all boxes", outside.height, (outside["n_outside"] > 0).sum()),
+        ("pairs of near-duplicate pictures of unlike documents", pictures * (pictures - 1) // 2, len(duplicates)),
     ]  # fmt: skip
     return pl.DataFrame(rows, schema={"check": pl.String, "n": pl.Int64, "wrong": pl.Int64}, orient="row")
 
 
-def box_fit(cases: Sequence[Case], truth: pl.DataFrame) -> pl.DataFrame:
-    """Return how boxes fit what is drawn, by subtype and for the targets.
+def box_fit(boxes: pl.DataFrame) -> pl.DataFrame:
+    """Return how boxes fit what an edit changes, by subtype and for the targets.
 
     Returns
     -------
     polars.DataFrame
-        `element` (a subtype, or "target"), `n`, and the median and lowest of two intersections over
-        union, 0 to 1: of the drawn mask and its box (`fill`, `fill_low`), of the mask's bounding box and
-        the box (`iou`, `iou_low`).
+        `element` (a subtype, or "target"), `n`, median and lowest intersection over union of the changed pixels'
+        bounds and the boxes (`iou`, `iou_low`, 0 to 1), median number of pixels that differ (`n_changed`).
     """
-    kinds = [(c.id, n.id, n.subtype) for c in cases for n in c.constraint_nodes]
-    names = pl.DataFrame(kinds, schema=["case_id", "element", "subtype"], orient="row")
     order = {name: i for i, name in enumerate(["target", *SUBTYPES])}
+    element = (
+        pl.when(pl.col("element") == "target").then(pl.lit("target")).otherwise("subtype").alias("element")
+    )
     return (
-        truth.join(names, on=["case_id", "element"], how="left")
-        .group_by(pl.col("subtype").fill_null("target").alias("element"))
+        boxes.group_by(element)
         .agg(
-            pl.len().alias("n"), fill=pl.median("fill"), fill_low=pl.min("fill"), iou=pl.median("iou"),
-            iou_low=pl.min("iou"),
+            pl.len().alias("n"), iou=pl.median("iou"), iou_low=pl.min("iou"), n_changed=pl.median("n_changed")
         )
         .sort(pl.col("element").replace_strict(order, return_dtype=pl.Int64))
-    )  # fmt: skip
+    )
 
 
 def spread_cases(data: Dataset, *, n: int) -> list[Case]:
@@ -884,23 +879,23 @@ def spread_cases(data: Dataset, *, n: int) -> list[Case]:
 
 
 KNOBS = {
-    "indirectness": "level of indirectness (0 to 3)", "distractors": "distractors (number)",
-    "nodes of the case": "nodes of the case (number)", "distance": "distance to target (image diagonals)",
-    "salience": "salience (% of the image × contrast)",
+    "indirectness": "level of indirectness (0 to 3)", "nodes": "nodes of the case (number)",
+    "distractors": "other texts (number)", "same_shape": "other texts of the edited one's form (number)",
+    "salience": "salience of the nodes (% of the picture × contrast)",
 }  # fmt: skip
-"""What each knob is, with its unit."""
+"""What the drawing of a case recorded of it, with its unit."""
 
 
 def knob_bins(judgments: pl.DataFrame, data: Dataset) -> pl.DataFrame:
     """Return judgments once a knob, with its name and bin: knob, bin.
 
-    Whole numbers are bins of their own; distance and salience are cut at the quartiles of the nodes.
-    Cases without recorded knobs are left out.
+    Knobs are the case's, save indirectness, which is each node's. Few whole numbers are bins of their own; other
+    values are cut at the quartiles. Cases without recorded knobs are left out.
     """
     rows = [
-        {"case_id": c.id, "node_id": n.id, "nodes of the case": float(len(c.constraint_nodes)),
-         "distractors": float(c.metadata["knobs"]["distractors"]), "indirectness": float(n.kind.indirectness),
-         **{k: float(v) for k, v in c.metadata.get("per_node", {}).get(n.id, {}).items()}}
+        {"case_id": c.id, "node_id": n.id}
+        | {k: float(c.metadata["knobs"][k]) for k in KNOBS if k in c.metadata["knobs"]}
+        | {"indirectness": float(n.kind.indirectness)}
         for c in data if "knobs" in c.metadata for n in c.constraint_nodes
     ]  # fmt: skip
     if not rows:

@@ -11,8 +11,6 @@ from pathlib import Path
 from icgkit.errors import SchemaError
 from icgkit.files import project_root, write_whole
 
-DEMO = 12
-"""Drawn cases of a new project."""
 STUDY = """# What is asked of whom, who judges, within which limits. Run it: icgkit run my-study.toml
 dataset = "demo"
 models = ["offline/priors"]          # any litellm name: "openai/gpt-4o", "anthropic/...", "hosted_vllm/..."
@@ -35,27 +33,24 @@ def shipped(name: str) -> Path:
 
 
 def init(folder: str | Path) -> list[str]:
-    """Make a project: notebooks, a small drawn dataset, a study file; return what to do next, in lines.
+    """Make a project: notebooks, twelve drawn cases, a study file; return what to do next, in lines.
 
     Raises
     ------
     SchemaError
-        If the folder holds a project already, or what draws the dataset is not installed.
+        If the folder holds a project already.
     """
     folder = Path(folder)
     if (folder / "data" / "cases").is_dir():
         raise SchemaError(f"{folder} holds a project already", remedy="give another folder")
-    found = list(entry_points(group="icgkit.commands", name="synth"))
-    if not found:
-        raise SchemaError("no command draws cases here", remedy="install the package with icgforge")
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     shutil.copytree(shipped("notebooks"), folder / "notebooks", ignore=shutil.ignore_patterns("B_*", ".*"))
     shutil.copytree(shipped("data/published"), folder / "data" / "published")
-    found[0].load()(out=folder / "data" / "cases" / "demo", n=DEMO)
+    shutil.copytree(str(resources.files("icgkit") / "demo"), folder / "data" / "cases" / "demo")
     write_whole(folder / "my-study.toml", STUDY.encode())
     write_whole(folder / ".gitignore", b".env\n.reproduce/\n")
     return [
-        f"made {folder}: {len(list((folder / 'notebooks').glob('*.ipynb')))} notebooks, {DEMO} cases, my-study.toml",
+        f"made {folder}: {len(list((folder / 'notebooks').glob('*.ipynb')))} notebooks, 12 drawn cases, my-study.toml",
         f"next: cd {folder}",
         "      icgkit run my-study.toml",
         "      icgkit reproduce --param cache=my-study --only T2",

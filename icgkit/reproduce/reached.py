@@ -45,7 +45,7 @@ class Part:
     words: set[str] = field(default_factory=set)
     imports: dict[str, tuple[str, str]] = field(default_factory=dict)
     rooms: set[str] = field(default_factory=set)
-    """Packages whose modules it imports by names that it looks up (`f"icgforge.synth.{name}"`)."""
+    """Packages whose modules it imports by names that it looks up (`f"icgforge.worlds.{name}"`)."""
     always: set[str] = field(default_factory=set)
     """Parts of the same module that may run although no name asks for them."""
 

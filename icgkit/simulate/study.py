@@ -111,7 +111,7 @@ def make(folder: str | Path, *, dataset: str | None = None, cases: int = 461, se
     """Draw a study with the fitted effect model and write it as a cache folder; return what was written."""
     effects = load_effects()
     frames = study(effects, cases=cases if dataset is None else layout_of(dataset, seed=seed), seed=seed)
-    write(folder, frames, dataset=dataset or "icg-synth", judge=effects["primary_judge"], seed=seed)
+    write(folder, frames, dataset=dataset or "icg-scenes", judge=effects["primary_judge"], seed=seed)
     return f"{Path(folder)}: " + ", ".join(f"{name} {frame.height:,d}" for name, frame in frames.items())
 
 

@@ -23,7 +23,6 @@ from icgforge.mazes import show, text_pairs
 from icgforge.mazes.mazes import make_pairs
 from icgforge.mazes.requests import draw, records, region, small_png, write_images
 from icgforge.mazes.solvers import run_solvers
-from icgforge.synth.case import make_case
 from icgkit.bench.common import table
 from icgkit.bench.dod import files as dod
 from icgkit.bench.dod import judges as dod_judges
@@ -551,10 +550,11 @@ def test_solvers_come_to_what_they_must(tmp_path: Path) -> None:
 
 
 def test_text_pairs_are_asked_and_answered(tmp_path: Path) -> None:
-    made = make_case("style_layout_sign", 4)
-    (tmp_path / "images").mkdir()
-    (tmp_path / made.case.image).write_bytes(made.encoded())
-    pairs = text_pairs.make_text_pairs([made.case.within(tmp_path, "tiny")])
+    pairs = [
+        p
+        for p in text_pairs.make_text_pairs(load_dataset("icg-scenes"))
+        if p[0].metadata["script"] == "Latin"
+    ][:1]
     asked, truth = text_pairs.text_records(pairs)
     got = dod.read(write(tmp_path, asked, truth))
     assert got.problems.is_empty()
@@ -589,16 +589,16 @@ def test_the_cached_outputs_hold_together() -> None:
 
 
 def test_the_cached_text_calls_belong_to_the_shipped_cases() -> None:
-    data = load_dataset("icg-synth")
+    data = load_dataset("icg-scenes")
     run = dod_make.load()
     asked = run.requests.requests.filter("feasible", category="text")
     remedy = "the cases have changed: run icgforge.mazes.make.make again"
     for pair_id, instruction in asked.select("pair_id", "instruction").iter_rows():
         assert data[pair_id].instruction == instruction, remedy
-    chosen = text_pairs.stratified(data, 4)
-    assert {c.id for c in chosen} == set(asked["pair_id"])
+    pairs = text_pairs.make_text_pairs(data, 4)
+    assert {case.id for case, _ in pairs} == set(asked["pair_id"])
     cache = Cache(dod_make.home() / "text_calls", mode="replay")
-    calls = text_pairs.requests_of(text_pairs.make_text_pairs(chosen[:2]))
+    calls = text_pairs.requests_of(pairs[:2])
     assert all(request_key(c) in cache for c in calls), remedy
 
 

@@ -38,12 +38,12 @@ def test_absent_models_name_a_remedy(monkeypatch: pytest.MonkeyPatch, offered: A
 
 
 def test_commands_of_other_packages_are_commands_of_icgkit(monkeypatch: pytest.MonkeyPatch) -> None:
-    got = CliRunner().invoke(app, ["synth", "--help"])
+    got = CliRunner().invoke(app, ["scenes", "--help"])
     assert got.exit_code == 0
     assert "Draw cases" in got.output
     import icgkit.cli
 
     monkeypatch.setattr(icgkit.cli, "entry_points", lambda **_: EntryPoints())
-    got = CliRunner().invoke(app, ["synth", "--help"])
+    got = CliRunner().invoke(app, ["scenes", "--help"])
     assert got.exit_code == 2
     assert "No such command" in got.output

@@ -20,7 +20,7 @@ def test_by_hand(case: ig.Case) -> None:
 
 
 def test_every_shipped_node_has_a_level_of_every_dimension_that_it_can_have() -> None:
-    for name in ("icg-teb", "icg-synth"):
+    for name in ("icg-teb", "icg-scenes"):
         frame = node_difficulty(ig.load_dataset(name))
         for dimension, levels in LEVELS.items():
             assert set(frame[f"{dimension}_level"]) <= set(levels), dimension

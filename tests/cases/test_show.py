@@ -75,7 +75,7 @@ def test_a_dataset_says_what_it_holds(case: ig.Case, tmp_path: Path) -> None:
 
 
 def test_a_dataset_shows_its_first_pictures() -> None:
-    data = ig.load_dataset("icg-synth")
+    data = ig.load_dataset("icg-scenes")
     html = data._repr_html_()
     assert html.count('<img alt="" src="data:image/') == 12
     assert f"and {len(data) - 12} more" in html

@@ -11,6 +11,7 @@ import icgkit as ig
 from icgforge.mazes import text_pairs
 from icgkit.calls.cache import Cache
 from icgkit.cases import subset as sampling
+from icgkit.cases.twins import load_twins
 from icgkit.errors import SchemaError
 from icgkit.judge.kinds import kinds, marked_constraints, planning_set
 from icgkit.report.views import subset_cases
@@ -25,14 +26,16 @@ def test_the_recorded_subset_is_the_one_that_everybody_draws() -> None:
     recorded = sorted(run.judgments.filter(condition="ocr_assisted")["case_id"].unique())
     assert sorted(stratified(run.dataset, 50)) == recorded
     assert sorted(subset_cases(run, n=50, seed=42)) == recorded
-    assert sorted(subset(layout_of("icg-synth"), 50, 42)) == recorded
+    assert sorted(subset(layout_of("icg-scenes"), 50, 42)) == recorded
 
 
 def test_text_pairs_take_so_many_of_each_subtype() -> None:
-    data = ig.load_dataset("icg-synth")
+    data = ig.load_dataset("icg-scenes")
     kinds = sampling.strata(data.nodes(), by="subtype")
-    drawn = text_pairs.stratified(data, 4)
-    assert pl.Series([kinds[c.id] for c in drawn]).value_counts()["count"].to_list() == [4] * 19
+    drawn = pl.Series([kinds[case.id] for case, _ in text_pairs.make_text_pairs(data, 4)])
+    held = pl.Series([kinds[twin.metadata["twin_of"]] for twin in load_twins(data, kind="infeasible")])
+    there = dict(held.value_counts().iter_rows())
+    assert dict(drawn.value_counts().iter_rows()) == {s: min(4, n) for s, n in there.items()}
 
 
 def test_a_stratum_that_runs_out_leaves_its_share() -> None:

@@ -38,7 +38,7 @@ def _offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def few() -> ig.Dataset:
-    data = ig.load_dataset("icg-synth")
+    data = ig.load_dataset("icg-scenes")
     return data.subset([case.id for case in data][:5])
 
 

@@ -34,7 +34,7 @@ def test_every_published_file_names_its_paper() -> None:
 
 def test_one_licence_for_each_set() -> None:
     readme = (ROOT / "README.md").read_text()
-    for name in ("icg-synth", "icg-teb"):
+    for name in ("icg-scenes", "icg-teb"):
         licence = tomllib.loads((ROOT / f"data/cases/{name}/dataset.toml").read_text())["licence"]
         (said,) = re.findall(rf"`{name}`\): ([\w.-]+[\w])", readme)
         assert said in licence

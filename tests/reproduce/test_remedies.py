@@ -36,13 +36,13 @@ def icgkit(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project in which README's three commands were typed, with models that need no key."""
     project = tmp_path_factory.mktemp("project")
-    for folder in ("data/published", "data/bench", "data/cases/icg-synth"):
+    for folder in ("data/published", "data/bench", "data/cases/icg-scenes"):
         (project / folder).parent.mkdir(parents=True, exist_ok=True)
         (project / folder).symlink_to(ROOT / folder)
     shutil.copytree(ROOT / "notebooks", project / "notebooks")
     models = "offline/instruction-only,offline/priors"
     icgkit(
-        project, "run", "--dataset", "icg-synth", "--models", models, "--conditions", CONDITIONS,
+        project, "run", "--dataset", "icg-scenes", "--models", models, "--conditions", CONDITIONS,
         "--cache", "my-run", "--subset", "12",
     )  # fmt: skip
     icgkit(project, "judge", "--cache", "my-run", "--judges", "offline/judge")

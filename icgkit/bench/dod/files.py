@@ -16,7 +16,7 @@ from icgkit.prompts.replies import as_bool
 CATEGORIES = {
     "maze": "Maze", "material_modification": "Material", "medium_interaction": "Medium",
     "motion_state_change": "Motion", "pose_adjustment": "Pose", "spatial_arrangement": "Spatial",
-    "temporal_evolution": "Temporal", "text": "Text (icg-synth)",
+    "temporal_evolution": "Temporal", "text": "Text (icg-scenes)",
 }  # fmt: skip
 """Category to short label; `text` is icgkit's own (see `icgforge.mazes.text_pairs`)."""
 ASKED, CRITERIA = "instruction.jsonl", "ground_truth_criteria.jsonl"
