@@ -40,7 +40,7 @@ def write_coco(dataset: Dataset, out: str | Path) -> Path:
     >>> data = ig.load_dataset("icg-scenes")
     >>> found = json.loads(write_coco(data.subset([data[0].id]), tempfile.mkdtemp()).read_text())
     >>> len(found["images"]), found["annotations"][0]["case_id"]
-    (1, 's1-001')
+    (1, 'bakery_front-0-name')
     """
     out = Path(out)
     kinds = {name: k for k, name in enumerate([*SUBTYPES, TARGET], 1)}

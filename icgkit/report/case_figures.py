@@ -110,7 +110,7 @@ def draw_graph(case: Case, ax: Axes, *, text: int = 52) -> Axes:
         top += height + gap
     for k, edge in enumerate(case.inter_constraints):
         a, b = sorted((at[edge.between[0]], at[edge.between[1]]))
-        bend = f"arc3,rad={-0.25 - 0.08 * (k % 3)}"
+        bend = f"arc3,rad={-2 * (0.14 + 0.07 * (k % 3)) / max(b - a, 0.1)}"  # as wide whatever it spans, in inches
         arc = {
             "arrowstyle": "-",
             "connectionstyle": bend,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -868,20 +869,25 @@ def box_fit(boxes: pl.DataFrame) -> pl.DataFrame:
 
 
 def spread_cases(data: Dataset, *, n: int) -> list[Case]:
-    """Return up to `n` cases, taking turns over the subtypes of their first nodes, in the taxonomy's order."""
-    pools = {
-        s: [c for c in data if c.constraint_nodes and c.constraint_nodes[0].subtype == s] for s in SUBTYPES
-    }
-    turns = max((len(p) for p in pools.values()), default=0)
-    chosen = [p[k] for k in range(turns) for p in pools.values() if k < len(p)][:n]
+    """Return up to `n` cases, taking turns over the subtypes of their nodes, rare ones first, and over documents."""
+    pools = {s: [c for c in data if any(k.subtype == s for k in c.constraint_nodes)] for s in SUBTYPES}
+    chosen: dict[str, Case] = {}
+    shown: Counter[str] = Counter()
+    while len(chosen) < n and any(pools.values()):
+        for subtype in sorted(pools, key=lambda s: len(pools[s])):
+            pools[subtype] = [c for c in pools[subtype] if c.id not in chosen]
+            if pools[subtype] and len(chosen) < n:
+                case = min(pools[subtype], key=lambda c: shown[c.metadata.get("template", c.image)])
+                chosen[case.id] = case
+                shown[case.metadata.get("template", case.image)] += 1
     order = {s: i for i, s in enumerate(SUBTYPES)}
-    return sorted(chosen, key=lambda c: (order[c.constraint_nodes[0].subtype], c.id))
+    return sorted(chosen.values(), key=lambda c: (order[c.constraint_nodes[0].subtype], c.id))
 
 
 KNOBS = {
     "indirectness": "level of indirectness (0 to 3)", "nodes": "nodes of the case (number)",
-    "distractors": "other texts (number)", "same_shape": "other texts of the edited one's form (number)",
-    "salience": "salience of the nodes (% of the picture × contrast)",
+    "distractors": "other texts (number)", "same_shape": "texts of the same form (number)",
+    "salience": "salience (% of picture × contrast)",
 }  # fmt: skip
 """What the drawing of a case recorded of it, with its unit."""
 

@@ -578,7 +578,7 @@ def test_the_cached_outputs_hold_together() -> None:
     assert run.requests.repairs.is_empty()
     assert run.requests.problems.is_empty()
     kinds = dict(run.requests.requests.group_by("category").len().iter_rows())
-    assert kinds == {"maze": 300, "text": 152}
+    assert kinds == {"maze": 300, "text": 2 * len(text_pairs.make_text_pairs(load_dataset("icg-scenes")))}
     assert run.edits["valid"].all()
     got = dod_scores.rates(run.outcome, by=("category", "model", "reminder"))
     search = got.filter(category="maze", model="offline/maze-search")
@@ -615,7 +615,7 @@ def test_the_notebooks_tables_and_pictures() -> None:
     read = texts.filter(pl.col("model").str.contains("ocr"))
     assert read["D_lenient"].min() > 90  # type: ignore[operator]
     assert read["pending"].min() > 0  # type: ignore[operator]
-    assert texts["n"].to_list() == [76] * texts.height
+    assert texts["n"].to_list() == [run.size["text pairs"]] * texts.height
     groups = dod_tables.stances()
     assert "acknowledged" in table(groups.drop("n"), "B-dod-stances", n=groups["n"][0]).to_html()
     from icgforge.mazes.faults import confusion, judge_edited, make_edited, tolerance

@@ -121,8 +121,8 @@ def test_dataset_toml_must_be_whole(folder: Path) -> None:
 
 
 def test_unknown_dataset_names_what_there_is() -> None:
-    with pytest.raises(UnknownName, match=r"icg-synth"):
-        load_dataset("icg-sinth")
+    with pytest.raises(UnknownName, match=r"icg-scenes"):
+        load_dataset("icg-scened")
 
 
 def test_published_figures() -> None:

@@ -159,3 +159,12 @@ def test_on_unseen_documents_the_instruction_tells_neither_subtype_nor_number_of
             hits += int((guess == answers[unseen]).sum())
             common += int((answers[unseen] == names[counts.argmax()]).sum())
         assert (hits - common) / len(DATA) <= 0.15
+
+
+def test_the_demo_of_a_new_project_is_some_of_the_public_part() -> None:
+    demo = ig.load_dataset(project_root() / "icgkit" / "demo")
+    assert len(demo) == 12
+    for case in demo:
+        assert case.to_json() == DATA[case.id].to_json()
+        assert case.metadata["split"] == "public"
+        assert sha256_of(case.image_path) == case.image_sha256
