@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from icgkit.metrics import _sums
+
 Floats = NDArray[np.float64]
 
 
@@ -94,11 +96,8 @@ def meat(fit: Fit, design: Floats, y: Floats, n: Floats, codes: Sequence[NDArray
     """Return the robust covariance of an independence fit for two crossed columns of clusters."""
     mu = np.clip(1 / (1 + np.exp(-(design @ fit.coefficients))), 1e-15, 1 - 1e-15)
     bread, scores = _equations(design, mu, np.sqrt(mu * (1 - mu)), y, n, n.sum(axis=1), 0.0)
-    middle = -scores.T @ scores
-    for code in codes:
-        sums = np.zeros((int(code.max()) + 1, scores.shape[1]))
-        np.add.at(sums, code, scores)
-        middle = middle + sums.T @ sums
+    one, two, common = _sums.squares(scores, codes)
+    middle = one - common + two
     inverse = np.linalg.pinv(bread)
     covariance = inverse @ middle @ inverse
     values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -90,31 +90,28 @@ def gives_frame(function: Callable[P, T]) -> Callable[P, T]:
     return wrapped
 
 
-TEXT = [
-    "method",
-    "status",
-    "reference",
-    "target",
-    "conclusion",
-    "between",
-    "quantity",
-    "against",
-    "x",
-    "y",
-    "group",
-    "term",
-    "value",
-    "scale",
-    "estimator",
-]
+TEXT = {
+    "method", "status", "reference", "target", "conclusion", "between", "quantity", "against", "x", "y", "group",
+    "term", "value", "scale", "estimator", "left_out",
+}  # fmt: skip
+WHOLE = {"n", "cases", "pairs", "pairs_needed", "df"}
 
 
 def schema(names: str) -> dict[str, Any]:
-    """Return the columns of a result: known texts, whole numbers (`n`, `n_...`, `cases`), and numbers."""
-    whole = {n for n in names.split() if n in ("n", "cases", "pairs", "pairs_needed") or n.startswith("n_")}
+    """Return the columns of a result: known texts, whole numbers (those of WHOLE and `n_...`), and numbers."""
+    whole = {n for n in names.split() if n in WHOLE or n.startswith("n_")}
     return {n: pl.String if n in TEXT else pl.Int64 if n in whole else pl.Float64 for n in names.split()}
 
 
-def lay_out(rows: list[dict[str, Any]], columns: dict[str, Any]) -> pl.DataFrame:
-    """Lay out rows with these columns; what a row does not hold is null."""
-    return pl.DataFrame([[row.get(c) for c in columns] for row in rows], schema=columns, orient="row")
+def lay_out(rows: list[dict[str, Any]], columns: dict[str, Any], order: Sequence[str] = ()) -> pl.DataFrame:
+    """Lay out rows with these columns, sorted by `order`; what a row does not hold is null."""
+    out = pl.DataFrame([[row.get(c) for c in columns] for row in rows], schema=columns, orient="row")
+    return out.sort(order, nulls_last=True, maintain_order=True) if order else out
+
+
+def grouped(frame: pl.DataFrame, by: list[str]) -> list[tuple[dict[str, Any], pl.DataFrame]]:
+    """Split a frame by the columns `by`, in the order in which their values come; whole where there are none."""
+    if not by:
+        return [({}, frame)]
+    parts = frame.group_by(by, maintain_order=True)
+    return [(dict(zip(by, key, strict=True)), part) for key, part in parts]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -114,6 +115,7 @@ class Rates:
             strict=True,
         )
 
+    @cached_property
     def alive(self) -> NDArray[np.bool_]:
         """Tell which columns of the counts hold a scored row, cell by cell."""
         scored = np.zeros((self.cells.height, self.den["micro"].shape[1]), dtype=bool)
@@ -130,6 +132,16 @@ class Rates:
         if self.models_drawn is not None:
             sides.append(self.models_scored())
         return np.minimum.reduce(sides) if len(sides[0]) else sides[0]
+
+    def counts(self, cells: Any, *, shared: bool = False) -> dict[str, int]:
+        """Count the rows of cells, and the cases and clusters scored in any of them (`shared`: in all)."""
+        together = np.logical_and if shared and len(cells) else np.logical_or
+        scored, total = int(self.n_scored[cells].sum()), int(self.n_total[cells].sum())
+        return {
+            "n_scored": scored, "n_total": total, "n_missing": total - scored,
+            "n_cases": int(together.reduce(self.cases[cells]).sum()),
+            "n_clusters": int(self.clusters(together.reduce(self.alive[cells])[None, :])[0]),
+        }  # fmt: skip
 
     def models_scored(self) -> NDArray[np.int64]:
         """How many models stand behind each cell."""

@@ -340,3 +340,19 @@ def atom_columns(frame: pl.DataFrame | pl.LazyFrame, cluster: Sequence[str]) -> 
 def atom_codes(atoms: pl.DataFrame, cluster: Sequence[str]) -> list[NDArray[np.int64]]:
     """Number the groups of each cluster column, atom by atom."""
     return [numbered(atoms.select(unit_columns(atoms, name))) for name in cluster]
+
+
+def squares(scores: NDArray[np.float64], codes: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float64]]:
+    """Return the sum over clusters of s s', s the summed `scores` (rows, p) of a cluster: the middle of a sandwich.
+
+    One matrix a column of clusters; of two crossed columns a third one for their common parts.
+    """
+    every = list(codes)
+    if len(codes) == 2:
+        every.append(np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)[1].ravel())
+    out = []
+    for code in every:
+        sums = np.zeros((int(code.max(initial=-1)) + 1, scores.shape[1]))
+        np.add.at(sums, code, scores)
+        out.append(sums.T @ sums)
+    return out

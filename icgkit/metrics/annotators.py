@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.metrics import _input, _rates, _resample, _sums
-from icgkit.metrics._output import lay_out
+from icgkit.metrics._output import grouped, lay_out, schema
 from icgkit.metrics._rates import few
 from icgkit.metrics.intervals import BOOTSTRAP, CI, Bootstrap, any_kind, clusters_of, drawn, level_of
-from icgkit.metrics.recall import table
+from icgkit.metrics.recall import rated_apart
 
 Floats = NDArray[np.float64]
 
@@ -109,26 +109,15 @@ def fleiss(
         if name not in scale:
             raise UnknownName.among("label, which categories= does not name", name, scale)
     got = got.with_columns(pl.col(category).cast(pl.String))
-    groups = got.group_by(by, maintain_order=True) if by else [((), got)]
-    rows = [
-        dict(zip(by, key, strict=True)) | _fleiss(part, items, rater, category, scale, cluster, ci)
-        for key, part in groups
-    ]
-    schema: dict[str, Any] = {b: got.schema[b] for b in by} | _FLEISS
-    out = lay_out(rows, schema)
-    return out.sort(by, nulls_last=True) if by else out
+    rows = [key | _fleiss(part, items, rater, category, scale, cluster, ci) for key, part in grouped(got, by)]
+    return lay_out(rows, {b: got.schema[b] for b in by} | _FLEISS, by)
 
 
 _NAMES = ("raw", "kappa", "alpha", "ac1")
-_FLEISS: dict[str, Any] = {
-    **{f"{n}{end}": pl.Float64 for n in _NAMES for end in ("", "_low", "_high")},
-    "level": pl.Float64,
-    **dict.fromkeys(
-        ["n_items", "n_raters", "n_labels", "n_missing", "n_categories", "n_cases", "n_clusters"], pl.Int64
-    ),
-    "method": pl.String,
-    "status": pl.String,
-}
+_FLEISS = schema(
+    " ".join(f"{n} {n}_low {n}_high" for n in _NAMES)
+    + " level n_items n_raters n_labels n_missing n_categories n_cases n_clusters method status"
+)
 
 
 def _fleiss(
@@ -143,7 +132,7 @@ def _fleiss(
         .fill_null(0)
         .sort(items)
     )
-    named = [c for c in counts.columns if c not in items]
+    named = sorted(c for c in counts.columns if c not in items)
     table = counts.select(named).to_numpy().astype(np.float64) if known.height else np.zeros((0, 0))
     sizes = table.sum(axis=1)
     several = sizes >= 2
@@ -290,19 +279,7 @@ def audit(
     >>> audit(answers, dimensions=["exists", "region"])["n_scored"].to_list()
     [2, 1]
     """
-    ci = any_kind(ci)
-    by, cluster, dimensions = _input.columns_of(by), clusters_of(ci), _input.columns_of(dimensions)
-    got = _input.eager(answers, [*by, *dimensions, "case_id", *cluster], where="audit")
-    _rates.check_apart(got, by, None, where="audit")
-    keep = list(dict.fromkeys([*by, *(c for c in _input.KEY if c in got.columns), *cluster]))
-    long = pl.concat(
-        [
-            got.select(*keep, pl.lit(name).alias("dimension"), _input.binary(got, name).alias("_v"))
-            for name in dimensions
-        ]
-    ).with_columns(pl.col("dimension").cast(pl.Enum(list(dimensions))))
-    rates = _rates.prepare(
-        long, value="_v", by=[*by, "dimension"], pooling=None, cluster=cluster, where="audit"
-    )
-    out = table(rates, "micro", ci)
-    return out.with_columns(pl.col("dimension").cast(pl.String))
+    by, dimensions = _input.columns_of(by), _input.columns_of(dimensions)
+    got = _input.eager(answers, [*by, *dimensions, "case_id", *clusters_of(any_kind(ci))], where="audit")
+    measures = {name: _input.binary(got, name) for name in dimensions}
+    return rated_apart(got, measures, "dimension", by, ci, where="audit")

@@ -126,9 +126,13 @@ class _Compared(NamedTuple):
     estimate: Floats
     draws: Floats | None
     without: Floats | None
-    alive: NDArray[np.bool_]
     pairs: list[_Pair]
     how: str
+
+    def known(self, cells: Sequence[int | None]) -> list[int]:
+        """Return these cells, if all of them are there and have an estimate; else none."""
+        there = [i for i in cells if i is not None]
+        return there if len(there) == len(cells) and np.isfinite(self.estimate[there]).all() else []
 
 
 def _compared(
@@ -163,7 +167,7 @@ def _compared(
             rates, rates.estimate(average),
             rates.draws([average], ci)[average] if ci and rates.cells.height else None,
             rates.without(average) if ci and ci.kind == "bca" else None,
-            rates.alive(), pairs, method(rates, average, ci),
+            pairs, method(rates, average, ci),
         )  # fmt: skip
 
 
@@ -230,8 +234,7 @@ def differences(
     options = {"pooling": pooling, "value": value, "weights": weights}
     counted = list(_compared(judgments, contrast, by, average, ci, **options))
     rows = [_difference(c, pair, ci) for c in counted for pair in c.pairs]
-    out = lay_out(rows, _named(counted, by, _DIFFERENCE))
-    return out.sort([*by, "target"], nulls_last=True, maintain_order=True) if contrast.on else out
+    return lay_out(rows, _named(counted, by, _DIFFERENCE), [*by, "target"] if contrast.on else ())
 
 
 _DIFFERENCE = schema(
@@ -285,7 +288,7 @@ def _difference(c: _Compared, pair: _Pair, ci: Bootstrap | None) -> dict[str, An
     t, r = pair.target, pair.reference
     cells = [i for i in (t, r) if i is not None]
     values = [finite(c.estimate[i]) if i is not None else None for i in (r, t)]
-    row = pair.head | _sizes(c, cells) | {
+    row = pair.head | c.rates.counts(cells, shared=True) | {
         "level": level_of(ci), "estimate_reference": values[0], "estimate_target": values[1],
         "method": f"difference, {c.how}" + (", paired" if ci else ""),
     }  # fmt: skip
@@ -293,7 +296,7 @@ def _difference(c: _Compared, pair: _Pair, ci: Bootstrap | None) -> dict[str, An
         side = "reference" if values[0] is None else "target"
         return row | {"n_cases": 0, "n_clusters": 0, "status": f"{side}: nothing scored"}
     difference = values[1] - values[0]
-    either = int(c.rates.clusters((c.alive[t] | c.alive[r])[None, :])[0])
+    either = int(c.rates.counts(cells)["n_clusters"])
     shared = row["n_clusters"]
     notes = [] if shared == either else [f"{shared} of {either} clusters scored on both sides"]
     row |= {"estimate": difference}
@@ -303,18 +306,6 @@ def _difference(c: _Compared, pair: _Pair, ci: Bootstrap | None) -> dict[str, An
         row |= {"low": low, "high": high}
         notes += [note] if note else []
     return row | {"status": _rates.join_notes(notes)}
-
-
-def _sizes(c: _Compared, cells: list[int]) -> dict[str, int]:
-    """Count rows, and the cases and clusters that are scored in every one of the cells."""
-    rates = c.rates
-    scored, total = (int(sum(x[i] for i in cells)) for x in (rates.n_scored, rates.n_total))
-    both = np.logical_and.reduce(c.alive[cells]) if cells else np.zeros(c.alive.shape[1], dtype=bool)
-    return {
-        "n_scored": scored, "n_total": total, "n_missing": total - scored,
-        "n_cases": int(np.logical_and.reduce(rates.cases[cells]).sum()) if cells else 0,
-        "n_clusters": int(rates.clusters(both[None, :])[0]),
-    }  # fmt: skip
 
 
 def finite(value: float) -> float | None:
@@ -423,13 +414,8 @@ def equivalence(
                 "margin": float(margin), "level": 1 - 2 * (1 - ci.level),
                 "method": f"two one-sided t-tests, {c.how}", "status": "nothing scored on one side",
             }  # fmt: skip
-            if (
-                c.draws is not None
-                and t is not None
-                and r is not None
-                and np.isfinite(c.estimate[[t, r]]).all()
-            ):
-                row |= _sizes(c, [t, r])
+            if c.draws is not None and (both := c.known([t, r])):
+                row |= c.rates.counts(both, shared=True)
                 d = float(c.estimate[t] - c.estimate[r])
                 row |= _two_tests(d, c.draws[t] - c.draws[r], row["n_clusters"], margin, ci)
             rows.append(row)
@@ -555,10 +541,10 @@ _GAPS = schema(
 
 def _contrast(c: _Compared, cells: tuple[int | None, ...], ci: Bootstrap) -> dict[str, Any]:
     """Return the difference of two cells, or of two differences."""
-    known = [i for i in cells if i is not None]
-    if len(known) < len(cells) or c.draws is None or not np.isfinite(c.estimate[known]).all():
+    known = c.known(cells)
+    if c.draws is None or not known:
         return {"status": "nothing scored on one side", "level": ci.level}
-    signs = np.array([1.0, -1.0, -1.0, 1.0][: len(known)])
-    value, row = float(signs @ c.estimate[known]), _sizes(c, known)
+    signs = np.array([1.0, -1.0, -1.0, 1.0][: len(cells)])
+    value, row = float(signs @ c.estimate[known]), c.rates.counts(known, shared=True)
     low, high, note = settled(value, signs @ c.draws[known], row["n_clusters"], ci)
     return row | {"estimate": value, "low": low, "high": high, "level": ci.level, "status": note or "ok"}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _rates, _resample, _sums
-from icgkit.metrics._output import lay_out, schema
+from icgkit.metrics._output import grouped, lay_out, schema
 from icgkit.metrics._rates import Average, Pooling, few
 from icgkit.metrics.contrasts import CONTRAST, Contrast
 from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, needed
@@ -98,7 +98,7 @@ def corrected(
     every = _read(judgments, labels, by, pooling, average, ci)
     cells, atoms = _cells(every, by, ci)
     rows = [key | row for key, cell in cells for row in _report({"": cell}, atoms, ci)]
-    return _laid_out(rows, {b: every.schema[b] for b in by} | _CORRECTED, by)
+    return lay_out(rows, {b: every.schema[b] for b in by} | _CORRECTED, by)
 
 
 def corrected_gap(
@@ -163,18 +163,13 @@ def corrected_gap(
         head = dict(zip(by, values, strict=True)) | {"reference": reference, "target": target}
         rows += [head | row for row in _report({s: pair.get(s) for s in (reference, target)}, atoms, ci)]
     columns = {b: every.schema[b] for b in by} | schema("reference target") | _CORRECTED
-    return _laid_out(rows, columns, by)
+    return lay_out(rows, columns, by)
 
 
 _CORRECTED = schema(
     "estimator estimate low high level se width width_ratio sensitivity specificity tuning n_scored n_total n_missing "
     "n_labelled n_cases n_clusters method status"
 )
-
-
-def _laid_out(rows: list[dict[str, Any]], columns: dict[str, Any], by: list[str]) -> pl.DataFrame:
-    out = lay_out(rows, columns)
-    return out.sort(by, nulls_last=True, maintain_order=True) if by else out
 
 
 def _read(
@@ -252,13 +247,13 @@ def _cells(
     )
     case = [c for c in ("dataset", "case_id") if c in every.columns]
     out = []
-    for key, part in coded.group_by(by, maintain_order=True) if by else [((), coded)]:
+    for key, part in grouped(coded, by):
         whole = part.filter(pl.col("_f").is_not_null())
         cell = _Cell(
             whole["_f"].to_numpy(), whole["_y"].fill_null(float("nan")).to_numpy(), whole["_v"].to_numpy(),
             whole["_a"].to_numpy().astype(np.int64), part.height, whole.select(case).n_unique(),
         )  # fmt: skip
-        out.append((dict(zip(by, key, strict=True)), cell))
+        out.append((key, cell))
     return out, atoms
 
 
@@ -540,7 +535,6 @@ def corrected_outside(
     wanted = None if contrast.targets is None else _input.columns_of(contrast.targets)
     rates = _rates.prepare(frame, value="found", by=[*by, over], pooling=pooling, cluster=ci.over)
     p, drawn = rates.estimate(average), rates.draws([average], ci)[average]
-    clusters = rates.clusters(rates.alive())
     gain, gains = point_se + point_sp - 1, np.where(se + sp > 1, se + sp - 1, np.nan)
     base = {"sensitivity": point_se, "specificity": point_sp, "n_labelled": labels.height, "level": ci.level,
             "method": f"Rogan-Gladen, error rates of {labels.height} pairs from elsewhere, {average}, {ci.words()}"}  # fmt: skip
@@ -555,8 +549,7 @@ def corrected_outside(
                 ("gap", p[i] - p[r], (p[i] - p[r]) / gain, np.clip((drawn[i] - drawn[r]) / gains, -1, 1))
             )
         for quantity, judged, value, draws in todo:
-            row = base | cell | {"quantity": quantity, "n_scored": int(rates.n_scored[i])}
-            row |= {"n_clusters": int(clusters[i])}
+            row = base | cell | {"quantity": quantity} | rates.counts([i])
             if gain <= 0 or not np.isfinite(judged):
                 useless = "sensitivity + specificity <= 1: the judge tells nothing"
                 rows.append(row | {"status": useless if gain <= 0 else "nothing scored"})
@@ -565,7 +558,7 @@ def corrected_outside(
             least = 0 if quantity == "recall" else -1
             cut = float(np.clip(value, least, 1))
             notes = [
-                few(int(clusters[i]), ci),
+                few(row["n_clusters"], ci),
                 "" if cut == value else f"estimate {value:.3f} cut to {least}..1",
             ]
             if undefined[0] > ci.n // 20:

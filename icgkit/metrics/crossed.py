@@ -14,6 +14,7 @@ import polars as pl
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input
+from icgkit.metrics._output import lay_out, schema
 from icgkit.metrics.intervals import level_ok
 
 REMEDY = "pip install 'icgkit[mixed]'"
@@ -154,8 +155,7 @@ def _not_fitted(got: pl.DataFrame, whole: pl.DataFrame, why: str) -> Crossed:
         "n_missing": got.height - whole.height,
     }
     row |= {"n_cases": whole["case_id"].n_unique(), "method": "mixed logit, Laplace", "status": why}
-    fit = pl.DataFrame([[row.get(c) for c in _FIT]], schema=_FIT, orient="row")
-    return Crossed(pl.DataFrame(schema=_TERMS), pl.DataFrame(schema=_GROUPS), fit)
+    return Crossed(lay_out([], _TERMS), lay_out([], _GROUPS), lay_out([row], _FIT))
 
 
 def _separable(whole: pl.DataFrame, cells: list[str]) -> tuple[pl.DataFrame, list[str]]:
@@ -217,14 +217,11 @@ def _terms(fit: Any, fixed: list[str], levels: dict[str, list[str]], level: floa
             low, high = float(estimate - z * se), float(estimate + z * se)
             p = erfc(abs(float(estimate / se)) / 2**0.5)
             row |= {"se": float(se), "low": low, "high": high, "p_value": p}
-        rows.append([row.get(c) for c in _TERMS])
-    return pl.DataFrame(rows, schema=_TERMS, orient="row")
+        rows.append(row)
+    return lay_out(rows, _TERMS)
 
 
-_TERMS: dict[str, Any] = {
-    "term": pl.String, "value": pl.String,
-    **dict.fromkeys(["estimate", "se", "low", "high", "odds_ratio", "p_value"], pl.Float64), "status": pl.String,
-}  # fmt: skip
+_TERMS = schema("term value estimate se low high odds_ratio p_value status")
 
 
 def _groups(fit: Any, groups: dict[str, pl.Series]) -> pl.DataFrame:
@@ -232,19 +229,15 @@ def _groups(fit: Any, groups: dict[str, pl.Series]) -> pl.DataFrame:
         name: float(np.asarray(cov)[0]) ** 0.5
         for (name, _), cov in zip(fit.re_groups, fit.varcorr, strict=True)
     }
-    rows = [
-        (
-            name,
-            where[f"g{i}"],
-            ids.n_unique(),
-            "ok" if where[f"g{i}"] > 0 else "no variance beyond the other groups",
-        )
-        for i, (name, ids) in enumerate(groups.items())
-    ]
-    return pl.DataFrame(rows, schema=_GROUPS, orient="row")
+    rows = []
+    for i, (name, ids) in enumerate(groups.items()):
+        sd = where[f"g{i}"]
+        status = "ok" if sd > 0 else "no variance beyond the other groups"
+        rows.append({"group": name, "sd": sd, "n_groups": ids.n_unique(), "status": status})
+    return lay_out(rows, _GROUPS)
 
 
-_GROUPS: dict[str, Any] = {"group": pl.String, "sd": pl.Float64, "n_groups": pl.Int64, "status": pl.String}
+_GROUPS = schema("group sd n_groups status")
 
 
 def _summary(
@@ -266,11 +259,9 @@ def _summary(
         chi2, df = max(0.0, 2 * float(fit.loglik - base.loglik)), len(fit.beta) - len(base.beta)
         row |= {"chi2": chi2, "df": df, "p_interaction": float(chdtrc(df, chi2))}
     row["status"] = "; ".join(notes) or "ok"
-    return pl.DataFrame([[row.get(c) for c in _FIT]], schema=_FIT, orient="row")
+    return lay_out([row], _FIT)
 
 
-_FIT: dict[str, Any] = {
-    "log_likelihood": pl.Float64, "chi2": pl.Float64, "df": pl.Int64, "p_interaction": pl.Float64,
-    **dict.fromkeys(["n_scored", "n_total", "n_missing", "n_cases"], pl.Int64),
-    "left_out": pl.String, "method": pl.String, "status": pl.String,
-}  # fmt: skip
+_FIT = schema(
+    "log_likelihood chi2 df p_interaction n_scored n_total n_missing n_cases left_out method status"
+)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _rates, _resample
-from icgkit.metrics._output import lay_out, schema
+from icgkit.metrics._output import grouped, lay_out, schema
 from icgkit.metrics._rates import Pooling, Rates, method
 from icgkit.metrics.contrasts import finite, settled
 from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, clusters_of, drawn, level_of
@@ -123,13 +123,11 @@ def _extremes(
     estimate = rates.estimate(average)
     draws = rates.draws([average], ci)[average] if ci and rates.cells.height else None
     cells = rates.cells.with_columns(_i=pl.int_range(pl.len()), _e=pl.Series(estimate, dtype=pl.Float64))
-    groups = cells.group_by(by, maintain_order=True) if by else [((), cells)]
     how = f"{what} over {over}, " + method(rates, average, ci)
     rows = []
-    for key, part in groups:
-        index = part["_i"].to_numpy()
-        named = dict(zip(by, key, strict=True)) | {"method": how}
-        rows.append(named | _extreme(rates, part, index, estimate, draws, combine, over, ci))
+    for key, part in grouped(cells, by):
+        named = key | {"method": how}
+        rows.append(named | _extreme(rates, part["_i"].to_numpy(), estimate, draws, combine, over, ci))
     columns = {b: rates.cells.schema[b] for b in by} | dict.fromkeys(
         ["lowest", "highest"], rates.cells.schema[over]
     )
@@ -143,19 +141,11 @@ _EXTREME = schema(
 
 
 def _extreme(
-    rates: Rates, part: pl.DataFrame, index: NDArray[np.int64], estimate: Floats, draws: Floats | None,
+    rates: Rates, index: NDArray[np.int64], estimate: Floats, draws: Floats | None,
     combine: Callable[[Floats, Floats], Floats], over: str, ci: Bootstrap | None,
 ) -> dict[str, Any]:  # fmt: skip
     alive = index[np.isfinite(estimate[index])]
-    row: dict[str, Any] = {
-        "n_groups": len(alive),
-        "n_scored": int(rates.n_scored[index].sum()),
-        "n_total": int(rates.n_total[index].sum()),
-        "n_missing": int((rates.n_total - rates.n_scored)[index].sum()),
-        "n_cases": int(rates.cases[index].any(axis=0).sum()),
-        "n_clusters": int(rates.clusters(np.atleast_2d(rates.alive()[index].any(axis=0)))[0]),
-        "level": level_of(ci),
-    }
+    row: dict[str, Any] = {"n_groups": len(alive), "level": level_of(ci)} | rates.counts(index)
     if len(alive) < 2:
         return row | {"status": f"{len(alive)} group with a scored row: nothing to compare"}
     lowest, highest = alive[np.argmin(estimate[alive])], alive[np.argmax(estimate[alive])]

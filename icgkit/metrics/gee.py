@@ -20,6 +20,8 @@ from icgkit.metrics._rates import FEW
 from icgkit.metrics.intervals import SANDWICH, Sandwich
 
 Floats = NDArray[np.float64]
+USUAL = ("direct", "gpt-4o", "gpt-4o (simulated)")
+"""Levels that are the reference of their term where nothing else is said."""
 
 
 def gee(
@@ -199,20 +201,15 @@ def _design(cells: pl.DataFrame, terms: list[str], reference: dict[str, str]) ->
             columns.append(values.cast(pl.Float64).to_numpy())
             labels.append((term, None, None))
             continue
-        levels = sorted(values.cast(pl.String).unique().to_list())
-        usual = [u for u in ("direct", "gpt-4o", "gpt-4o (simulated)") if u in levels]
-        base = str(reference.get(term, usual[0] if usual else (levels[0] if levels else "")))
-        if levels and base not in levels:
-            raise UnknownName.among(f"reference of {term}", base, levels)
-        if len(levels) < 2:
-            raise SchemaError(
-                f"term {term!r} has {len(levels)} level with a scored row", got=levels, allowed="two or more"
-            )
         text = values.cast(pl.String)
-        for name in levels:
-            if name != base:
-                columns.append((text == name).cast(pl.Float64).to_numpy())
-                labels.append((term, name, base))
+        base, *others = _levels(text, reference)
+        if not others:
+            raise SchemaError(
+                f"term {term!r} has 1 level with a scored row", got=[base], allowed="two or more"
+            )
+        for name in others:
+            columns.append((text == name).cast(pl.Float64).to_numpy())
+            labels.append((term, name, base))
     design = np.column_stack(columns)
     if np.linalg.matrix_rank(design) < design.shape[1]:
         raise SchemaError(
@@ -221,6 +218,16 @@ def _design(cells: pl.DataFrame, terms: list[str], reference: dict[str, str]) ->
             remedy="leave one out, or filter to the rows where they cross",
         )
     return design, labels
+
+
+def _levels(values: pl.Series, reference: dict[str, str]) -> list[str]:
+    """Return the levels of a term in alphabetical order, its reference first."""
+    levels = sorted(values.unique().to_list())
+    usual = next((u for u in USUAL if u in levels), levels[0])
+    base = str(reference.get(values.name, usual))
+    if base not in levels:
+        raise UnknownName.among(f"reference of {values.name}", base, levels)
+    return [base, *(v for v in levels if v != base)]
 
 
 def _report(data: _Data, labels: list[Label], options: _Options) -> pl.DataFrame:
@@ -381,13 +388,8 @@ def _by_formula(
         if values.dtype.is_numeric() and name not in reference:
             columns[name] = values.to_numpy()
             continue
-        levels = sorted(values.cast(pl.String).unique().to_list())
-        usual = [u for u in ("direct", "gpt-4o", "gpt-4o (simulated)") if u in levels]
-        base = str(reference.get(name, usual[0] if usual else levels[0]))
-        if base not in levels:
-            raise UnknownName.among(f"reference of {name}", base, levels)
-        order = [base, *(v for v in levels if v != base)]
-        columns[name] = pd.Categorical(values.cast(pl.String).to_list(), categories=order)
+        text = values.cast(pl.String)
+        columns[name] = pd.Categorical(text.to_list(), categories=_levels(text, reference))
     try:
         with np.errstate(all="ignore"):
             matrix = patsy.dmatrix(

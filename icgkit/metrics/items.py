@@ -249,15 +249,10 @@ def _robust(
         ]
     )
 
-    def squares(code: NDArray[np.int64]) -> Floats:
-        sums = np.zeros((int(code.max()) + 1, scores.shape[1]))
-        np.add.at(sums, code, scores)
-        n = len(sums)
-        return np.asarray(sums.T @ sums * (n / max(n - 1, 1)))
-
-    middle = sum((squares(c) for c in codes), np.zeros_like(inverse))
-    if len(codes) == 2:
-        middle = middle - squares(np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)[1].ravel())
+    sizes = [len(np.unique(code)) for code in codes]
+    sizes += [len(np.unique(np.stack(codes, axis=1), axis=0))] if len(codes) == 2 else []
+    weighted = [m * (n / max(n - 1, 1)) for m, n in zip(_sums.squares(scores, codes), sizes, strict=True)]
+    middle = weighted[0] if len(codes) == 1 else weighted[0] + weighted[1] - weighted[2]
     return np.asarray(inverse @ middle @ inverse)
 
 

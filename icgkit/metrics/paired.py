@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import comb, erfc, sqrt
 from typing import Any, Literal
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _rates, _resample, _sums
-from icgkit.metrics._output import lay_out, schema
+from icgkit.metrics._output import grouped, lay_out, schema
 from icgkit.metrics._rates import FEW, Average
-from icgkit.metrics.contrasts import CONTRAST, Contrast, settle_difference
+from icgkit.metrics.contrasts import CONTRAST, Contrast, finite, settle_difference
 from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, clusters_of, drawn, level_of, needed
 
 KEY = _input.KEY
@@ -75,13 +75,34 @@ def pairs(
     return pl.concat(parts).sort([*by, "_target", *key], nulls_last=True), reference
 
 
-def groups_of(matched: pl.DataFrame, by: list[str]) -> list[tuple[dict[str, Any], pl.DataFrame]]:
-    """Split matched pairs into the rows of the result."""
-    names = [*by, "_target"]
-    return [
-        (dict(zip([*by, "target"], key, strict=True)), part)
-        for key, part in matched.group_by(names, maintain_order=True)
-    ]
+def compared(
+    frame: _input.IntoFrame,
+    contrast: Contrast,
+    test: Callable[[pl.DataFrame], dict[str, Any]],
+    columns: dict[str, Any],
+    *,
+    by: str | Sequence[str],
+    **options: Any,
+) -> pl.DataFrame:
+    """Lay out one row a target: counts of its pairs, and what `test` says of the complete ones.
+
+    The options are those of `pairs`; `columns` follow those of `by` and the two sides.
+    """
+    by = _input.columns_of(by)
+    matched, reference = pairs(frame, contrast, by=by, **options)
+    rows = []
+    for key, part in grouped(matched, [*by, "_target"]):
+        whole = part.drop_nulls(["_a", "_b"])
+        counts = {"n_pairs": whole.height, "n_total": part.height, "n_missing": part.height - whole.height}
+        named = {"reference": reference, "target": key["_target"], "n_cases": _n_cases(whole)}
+        rows.append(key | named | counts | test(whole))
+    return lay_out(rows, {b: matched.schema[b] for b in by} | schema("reference target") | columns)
+
+
+def _n_cases(whole: pl.DataFrame) -> int:
+    """Count the cases of complete pairs; pairs where the frame names no cases."""
+    unit = [c for c in ("dataset", "case_id") if c in whole.columns]
+    return whole.select(unit).n_unique() if "case_id" in unit else whole.height
 
 
 def mcnemar(
@@ -151,52 +172,36 @@ def mcnemar(
     >>> mcnemar(plans, by=()).select("n_target_only", "n_reference_only", "p_exact").row(0)
     (6, 1, 0.125)
     """
+    units = clusters_named(cluster)
+    return compared(
+        judgments, contrast, lambda whole: _mcnemar(whole, units), _MCNEMAR,
+        by=by, value=value, pooling=pooling, cluster=units,
+    )  # fmt: skip
+
+
+def _mcnemar(whole: pl.DataFrame, units: tuple[str, ...]) -> dict[str, Any]:
     from scipy.special import bdtr  # scipy.stats takes a second to import
 
-    by = _input.columns_of(by)
-    units = clusters_named(cluster)
-    matched, reference = pairs(
-        judgments, contrast, by=by, value=value, pooling=pooling, cluster=units
-    )  # fmt: skip
-    rows = []
-    for key, part in groups_of(matched, by):
-        whole = part.drop_nulls(["_a", "_b"])
-        a, b = whole["_a"].cast(pl.Boolean).to_numpy(), whole["_b"].cast(pl.Boolean).to_numpy()
-        n = whole.height
-        first, second = int((a & ~b).sum()), int((~a & b).sum())
-        row = key | {
-            "reference": reference,
-            "n_both": int((a & b).sum()),
-            "n_reference_only": first,
-            "n_target_only": second,
-            "n_neither": int((~a & ~b).sum()),
-            "n_pairs": n,
-            "n_total": part.height,
-            "n_missing": part.height - n,
-            "n_cases": n_cases(whole),
-            "rate_reference": float(a.mean()) if n else None,
-            "rate_target": float(b.mean()) if n else None,
-            "estimate": (second - first) / n if n else None,
-        }
-        p_value, sizes, alone = _clustered(whole, units)
-        row["n_clusters"] = sizes
-        row["method"] = (
-            "McNemar, exact binomial" if alone else f"McNemar for pairs clustered by {' x '.join(units)}"
-        )
-        flag = "" if alone else few_clusters(sizes)
-        row["status"] = (
-            (flag or "ok") if first + second else ("no discordant pairs" if n else "no complete pairs")
-        )
-        if first + second:
-            least, total = min(first, second), first + second
-            point = comb(total, least) / 2**total
-            exact = min(1.0, 2 * float(bdtr(least, total, 0.5)))
-            row |= {"p_exact": exact, "p_midp": exact - (point / 2 if first == second else point)}
-            row["p_value"] = exact if alone else p_value
-            if row["p_value"] is None:
-                row["status"] = "one cluster: no p-value"
-        rows.append(row)
-    return lay_out(rows, named(by, matched, _MCNEMAR))
+    a, b = (whole[side].cast(pl.Boolean).to_numpy() for side in ("_a", "_b"))
+    n, first, second = whole.height, int((a & ~b).sum()), int((~a & b).sum())
+    p_value, clusters, alone = _clustered(whole, units)
+    row = {
+        "n_both": int((a & b).sum()), "n_reference_only": first, "n_target_only": second,
+        "n_neither": int((~a & ~b).sum()), "n_clusters": clusters,
+        "rate_reference": float(a.mean()) if n else None, "rate_target": float(b.mean()) if n else None,
+        "estimate": (second - first) / n if n else None,
+        "method": "McNemar, exact binomial" if alone else f"McNemar for pairs clustered by {' x '.join(units)}",
+    }  # fmt: skip
+    if not first + second:
+        return row | {"status": "no discordant pairs" if n else "no complete pairs"}
+    least, total = min(first, second), first + second
+    point = comb(total, least) / 2**total
+    exact = min(1.0, 2 * float(bdtr(least, total, 0.5)))
+    p_value, flag = (exact, "") if alone else (p_value, few_clusters(clusters))
+    return row | {
+        "p_value": p_value, "p_exact": exact, "p_midp": exact - (point / 2 if first == second else point),
+        "status": "one cluster: no p-value" if p_value is None else flag or "ok",
+    }  # fmt: skip
 
 
 def clusters_named(cluster: str | Sequence[str]) -> tuple[str, ...]:
@@ -211,22 +216,15 @@ def few_clusters(clusters: int) -> str:
 
 def _clustered(whole: pl.DataFrame, cluster: tuple[str, ...]) -> tuple[float | None, int, bool]:
     """Return the clustered p-value, the clusters, and whether every cluster holds one pair."""
-    unit = _sums.atom_columns(whole, cluster)
-    d = whole.select(*unit, _d=pl.col("_b").cast(pl.Int64) - pl.col("_a").cast(pl.Int64))
-    names = [[c] if c not in unit or "dataset" not in unit else ["dataset", c] for c in cluster]
-    sizes = [d.select(n).n_unique() for n in names]
-    clusters = min(sizes, default=0)
+    codes = _sums.atom_codes(whole.select(_sums.atom_columns(whole, cluster)), cluster)
+    clusters = min(int(code.max(initial=-1)) + 1 for code in codes)
     alone = len(cluster) == 1 and clusters == whole.height
     if clusters < 2:
         return None, clusters, alone
-
-    def squares(by: list[str]) -> float:
-        return float((d.group_by(by).agg(pl.col("_d").sum())["_d"] ** 2).sum())
-
-    variance = sum(squares(list(dict.fromkeys(n))) for n in names)
-    variance -= squares(unit) if len(cluster) == 2 else 0.0
-    total = float(d["_d"].sum())
-    p = erfc(abs(total) / sqrt(2 * variance)) if variance > 0 else None
+    d = (whole["_b"].cast(pl.Float64) - whole["_a"].cast(pl.Float64)).to_numpy()
+    squares = [float(m.item()) for m in _sums.squares(d[:, None], codes)]
+    variance = sum(squares[: len(codes)]) - sum(squares[len(codes) :])
+    p = erfc(abs(float(d.sum())) / sqrt(2 * variance)) if variance > 0 else None
     return p, clusters, alone
 
 
@@ -236,27 +234,14 @@ _MCNEMAR = schema(
 )
 
 
-def named(by: list[str], matched: pl.DataFrame, columns: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of a result: those of `by`, the two sides, and `columns`."""
-    kinds = {b: matched.schema[b] for b in by}
-    return kinds | {"reference": pl.String, "target": pl.String} | columns
-
-
-def cluster_sums(part: pl.DataFrame, cluster: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the complete pairs, and their sums by cluster (by what crossed clusters share)."""
-    whole = part.drop_nulls(["_a", "_b"])
-    unit = _sums.atom_columns(part, cluster)
+def _cluster_sums(whole: pl.DataFrame, cluster: Sequence[str]) -> pl.DataFrame:
+    """Add up complete pairs by cluster (by what crossed clusters share)."""
+    unit = _sums.atom_columns(whole, cluster)
     a, b = pl.col("_a").cast(pl.Float64), pl.col("_b").cast(pl.Float64)
     sums = whole.group_by(unit).agg(
         n=pl.len(), a=a.sum(), b=b.sum(), aa=(a * a).sum(), bb=(b * b).sum(), dd=((b - a) ** 2).sum()
     )
-    return whole, sums.sort(unit)
-
-
-def n_cases(whole: pl.DataFrame) -> int:
-    """Count the cases of complete pairs; pairs where the frame names no cases."""
-    unit = [c for c in ("dataset", "case_id") if c in whole.columns]
-    return whole.select(unit).n_unique() if "case_id" in unit else whole.height
+    return sums.sort(unit)
 
 
 def permutation(
@@ -309,7 +294,6 @@ def permutation(
     >>> permutation(rows, by=()).select("estimate", "p_value").row(0)  # 2 of 32 sign patterns
     (1.0, 0.0625)
     """
-    by = _input.columns_of(by)
     _input.one_of("average", average, _rates.AVERAGES)
     ci = needed(ci)
     if len(ci.over) > 1:
@@ -317,34 +301,27 @@ def permutation(
             "permutation with two crossed cluster columns", got=ci.over, allowed="one column",
             remedy="exchange the coarser column, or take the interval of metrics.differences, which draws both",
         )  # fmt: skip
-    matched, reference = pairs(
-        judgments, contrast, by=by, value=value, pooling=pooling, cluster=ci.over, numeric=True
+    return compared(
+        judgments, contrast, lambda whole: _permutation(whole, average, ci), _PERMUTATION,
+        by=by, value=value, pooling=pooling, cluster=ci.over, numeric=True,
     )  # fmt: skip
-    rows = []
-    for key, part in groups_of(matched, by):
-        whole, sums = cluster_sums(part, ci.over)
-        d = (sums["b"] - sums["a"]).to_numpy()
-        if average == "macro":
-            d = d / sums["n"].to_numpy()
-        total = len(d) if average == "macro" else whole.height
-        row = key | {"reference": reference, "n_pairs": whole.height, "n_clusters": len(d)}
-        row |= {"n_total": part.height, "n_cases": n_cases(whole)}
-        row["n_missing"] = part.height - whole.height
-        moving = d[np.abs(d) > 1e-12]
-        exact = len(moving) <= EXACT
-        row["method"] = f"{average}, sign flips of {ci.over[0]}, " + (
-            "all patterns" if exact else f"B={ci.n}, seed={ci.seed}"
-        )
-        if not total:
-            row["status"] = "no complete pairs"
-        else:
-            row |= {"estimate": float(d.sum() / total), "status": "ok"}
-            if len(moving):
-                row["p_value"] = _flip(moving, exact, ci.n, ci.seed)
-            else:
-                row["status"] = "no cluster differs: p undefined"
-        rows.append(row)
-    return lay_out(rows, named(by, matched, _PERMUTATION))
+
+
+def _permutation(whole: pl.DataFrame, average: str, ci: Bootstrap) -> dict[str, Any]:
+    sums = _cluster_sums(whole, ci.over)
+    d, total = (sums["b"] - sums["a"]).to_numpy(), whole.height
+    if average == "macro":
+        d, total = d / sums["n"].to_numpy(), len(d)
+    moving = d[np.abs(d) > 1e-12]
+    exact = len(moving) <= EXACT
+    drawn = "all patterns" if exact else f"B={ci.n}, seed={ci.seed}"
+    row = {"n_clusters": len(d), "method": f"{average}, sign flips of {ci.over[0]}, {drawn}"}
+    if not total:
+        return row | {"status": "no complete pairs"}
+    row["estimate"] = float(d.sum() / total)
+    if not len(moving):
+        return row | {"status": "no cluster differs: p undefined"}
+    return row | {"p_value": _flip(moving, exact, ci.n, ci.seed), "status": "ok"}
 
 
 _PERMUTATION = schema("estimate p_value n_pairs n_total n_missing n_cases n_clusters method status")
@@ -413,40 +390,34 @@ def cohens_d(
     >>> round(cohens_d(rows, by=(), ci=None)["estimate"][0], 4)  # (3/4 - 1/2) / sqrt((1/4 + 1/3) / 2)
     0.4629
     """
-    by, ci = _input.columns_of(by), drawn(ci)
-    matched, reference = pairs(
-        judgments, contrast, by=by, value=value, pooling=pooling, cluster=clusters_of(ci), numeric=True
+    cluster = clusters_of(drawn(ci))
+    return compared(
+        judgments, contrast, lambda whole: _cohen(whole, cluster, ci), _COHEN,
+        by=by, value=value, pooling=pooling, cluster=cluster, numeric=True,
     )  # fmt: skip
-    rows = []
-    for key, part in groups_of(matched, by):
-        whole, sums = cluster_sums(part, clusters_of(ci))
-        row = key | {
-            "reference": reference, "level": level_of(ci), "n_pairs": whole.height, "n_total": part.height,
-            "n_missing": part.height - whole.height, "n_cases": n_cases(whole), "n_clusters": sums.height,
-            "method": f"Cohen's d, {ci.words()}" if ci else "Cohen's d",
-        }  # fmt: skip
-        if whole.height < 2:
-            rows.append(row | {"status": "fewer than two complete pairs"})
-            continue
-        moments = sums.select("n", "a", "b", "aa", "bb", "dd").to_numpy().T.astype(np.float64)
-        d, d_z = _effect(moments.sum(axis=1, keepdims=True))
-        row |= {"mean_reference": whole["_a"].mean(), "mean_target": whole["_b"].mean()}
-        row |= {"d_z": float(d_z[0]) if np.isfinite(d_z[0]) else None}
-        if not np.isfinite(d[0]):
-            rows.append(row | {"status": "both sides constant: d undefined"})
-            continue
-        row |= {
-            "estimate": float(d[0]),
-            "status": "ok" if row["d_z"] is not None else "differences constant: d_z undefined",
-        }
-        if ci is not None:
-            got = _resample.interval(lambda m: _effect(m)[0][None, :], moments, sums, ci)
-            low, high, note = settle_difference(
-                float(d[0]), got.low[0], got.high[0], int(got.undefined[0]), got.clusters, ci
-            )
-            row |= {"low": low, "high": high, "n_clusters": got.clusters, "status": note or row["status"]}
-        rows.append(row)
-    return lay_out(rows, named(by, matched, _COHEN))
+
+
+def _cohen(whole: pl.DataFrame, cluster: Sequence[str], ci: Bootstrap | None) -> dict[str, Any]:
+    sums = _cluster_sums(whole, cluster)
+    row: dict[str, Any] = {
+        "level": level_of(ci), "n_clusters": sums.height,
+        "method": f"Cohen's d, {ci.words()}" if ci else "Cohen's d",
+    }  # fmt: skip
+    if whole.height < 2:
+        return row | {"status": "fewer than two complete pairs"}
+    moments = sums.select("n", "a", "b", "aa", "bb", "dd").to_numpy().T.astype(np.float64)
+    d, d_z = (finite(v[0]) for v in _effect(moments.sum(axis=1, keepdims=True)))
+    row |= {"mean_reference": whole["_a"].mean(), "mean_target": whole["_b"].mean(), "d_z": d_z}
+    if d is None:
+        return row | {"status": "both sides constant: d undefined"}
+    row |= {"estimate": d, "status": "ok" if d_z is not None else "differences constant: d_z undefined"}
+    if ci is None:
+        return row
+    got = _resample.interval(lambda m: _effect(m)[0][None, :], moments, sums, ci)
+    ends = settle_difference(d, got.low[0], got.high[0], int(got.undefined[0]), got.clusters, ci)
+    return row | {
+        "low": ends[0], "high": ends[1], "n_clusters": got.clusters, "status": ends[2] or row["status"]
+    }  # fmt: skip
 
 
 _COHEN = schema(

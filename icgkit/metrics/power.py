@@ -12,10 +12,10 @@ import polars as pl
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _resample, _sums
-from icgkit.metrics._output import lay_out, schema
+from icgkit.metrics._output import schema
 from icgkit.metrics.contrasts import CONTRAST, Contrast
 from icgkit.metrics.intervals import Bootstrap, needed, whole
-from icgkit.metrics.paired import groups_of, n_cases, named
+from icgkit.metrics.paired import compared
 from icgkit.metrics.paired import pairs as matched_pairs
 
 STUDIES, KAPPA_STUDIES = Bootstrap(n=1000), Bootstrap(n=2000)
@@ -86,10 +86,7 @@ def power_difference(
             d = abs(e) * n**0.5 / sd
             status = "ok" if n >= FEW_CASES else f"{n} cases: the normal test is too liberal"
             rows.append((e, n, sd, NORMAL.cdf(d - z) + NORMAL.cdf(-d - z), "normal, two-sided", status))
-    return pl.DataFrame(
-        rows,
-        schema=schema("effect cases sd power method status"), orient="row",
-    )  # fmt: skip
+    return pl.DataFrame(rows, schema=schema("effect cases sd power method status"), orient="row")
 
 
 def cases_needed(
@@ -124,21 +121,15 @@ def cases_needed(
     """
     check(alpha=alpha, sd=sd)
     z = NORMAL.inv_cdf(1 - alpha / 2)
-    rows: list[tuple[Any, ...]] = []
+    rows = []
     for e in numbers("effect", effect):
         for goal in numbers("power", power):
             check(power=goal)
-            if e == 0:
-                rows.append(
-                    (e, sd, goal, None, "normal, two-sided", "effect is 0: no number of cases is enough")
-                )
-                continue
-            n = ((z + NORMAL.inv_cdf(goal)) * sd / e) ** 2
-            rows.append((e, sd, goal, max(2, ceil(n - 1e-9)), "normal, two-sided", "ok"))
-    return pl.DataFrame(
-        rows,
-        schema=schema("effect sd power cases method status"), orient="row",
-    )  # fmt: skip
+            n, status = None, "effect is 0: no number of cases is enough"
+            if e != 0:
+                n, status = max(2, ceil(((z + NORMAL.inv_cdf(goal)) * sd / e) ** 2 - 1e-9)), "ok"
+            rows.append((e, sd, goal, n, "normal, two-sided", status))
+    return pl.DataFrame(rows, schema=schema("effect sd power cases method status"), orient="row")
 
 
 def check(**values: float) -> None:
@@ -197,25 +188,17 @@ def case_sd(
     >>> case_sd(pilot, by=()).select("effect", "sd").row(0)
     (0.25, 0.9574271077563381)
     """
-    by = _input.columns_of(by)
-    matched, reference = matched_pairs(
-        judgments, contrast, by=by, value=value, pooling=pooling, cluster=(cluster,), numeric=True
-    )  # fmt: skip
-    rows = []
-    for key, part in groups_of(matched, by):
-        whole = part.drop_nulls(["_a", "_b"])
+
+    def spread(whole: pl.DataFrame) -> dict[str, Any]:
         d = _per_cluster(whole, cluster)
-        few = len(d) < 2
-        rows.append(
-            key | {
-                "reference": reference, "effect": float(d.mean()) if len(d) else None,
-                "sd": None if few else float(d.std(ddof=1)), "n_pairs": whole.height, "n_total": part.height,
-                "n_missing": part.height - whole.height, "n_cases": n_cases(whole), "n_clusters": len(d),
-                "method": f"standard deviation over {cluster}, n - 1",
-                "status": "fewer than two clusters" if few else "ok",
-            }
-        )  # fmt: skip
-    return lay_out(rows, named(by, matched, _SD))
+        return {
+            "effect": float(d.mean()) if len(d) else None, "sd": float(d.std(ddof=1)) if len(d) > 1 else None,
+            "n_clusters": len(d), "method": f"standard deviation over {cluster}, n - 1",
+            "status": "ok" if len(d) > 1 else "fewer than two clusters",
+        }  # fmt: skip
+
+    options: dict[str, Any] = {"by": by, "value": value, "pooling": pooling}
+    return compared(judgments, contrast, spread, _SD, cluster=(cluster,), numeric=True, **options)
 
 
 _SD = schema("effect sd n_pairs n_total n_missing n_cases n_clusters method status")
@@ -310,10 +293,8 @@ def power_from_pilot(
         low, high = _resample.wilson(rejected, ci.n, ci.level)
         status = "ok" if len(d) >= FEW_CASES else f"pilot of {len(d)} clusters: its spread is uncertain"
         rows.append((float(d.mean()), size, rejected, low, high, ci.level, ci.n, len(d), how, status))
-    return pl.DataFrame(
-        rows,
-        schema=schema("effect cases estimate low high level n_studies n_clusters method status"), orient="row",
-    )  # fmt: skip
+    columns = schema("effect cases estimate low high level n_studies n_clusters method status")
+    return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 def _t(alpha: float, freedom: int) -> float:
@@ -391,10 +372,8 @@ def power_kappa(
         power = NORMAL.cdf(d - z) + NORMAL.cdf(-d - z)
         rows.append((kappa, null, n, se, power, simulated, enough, f"closed form; {ci.n} studies, seed={ci.seed}",
                      "ok" if enough else "kappa equals the null"))  # fmt: skip
-    return pl.DataFrame(
-        rows,
-        schema=schema("kappa null pairs se power power_simulated pairs_needed method status"), orient="row",
-    )  # fmt: skip
+    columns = schema("kappa null pairs se power power_simulated pairs_needed method status")
+    return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 def kappa_table(kappa: float, a: float, b: float) -> tuple[float, float, float, float] | None:

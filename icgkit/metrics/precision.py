@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 
-from icgkit.metrics import _input, _rates
+from icgkit.metrics import _input
 from icgkit.metrics._rates import Average, Pooling
 from icgkit.metrics.intervals import BOOTSTRAP, CI, any_kind, clusters_of
-from icgkit.metrics.recall import table
+from icgkit.metrics.recall import rated, rated_apart
 
 
 def precision(
@@ -53,11 +52,7 @@ def precision(
     >>> precision(verdicts, by=(), ci=None)["estimate"].round(3).to_list()
     [0.667]
     """
-    ci = any_kind(ci)
-    rates = _rates.prepare(
-        verdicts, value=value, by=by, pooling=pooling, cluster=clusters_of(ci), where="precision verdicts"
-    )
-    return table(rates, average, ci)
+    return rated(verdicts, average, ci, value=value, by=by, pooling=pooling, where="precision verdicts")
 
 
 def satisfaction(
@@ -98,9 +93,7 @@ def satisfaction(
     >>> satisfaction(plans, by=(), ci=None).select("estimate", "n_missing").row(0)
     (0.6666666666666666, 1)
     """
-    ci = any_kind(ci)
-    rates = _rates.prepare(plans, value=value, by=by, pooling=pooling, cluster=clusters_of(ci), where="plans")
-    return table(rates, "micro", ci)
+    return rated(plans, "micro", ci, value=value, by=by, pooling=pooling, where="plans")
 
 
 def rejection(
@@ -144,16 +137,11 @@ def rejection(
     >>> rejection(labels, by=(), ci=None).select("planted", "estimate", "n_missing").rows()
     [(False, 0.0, 0), (True, 1.0, 1)]
     """
-    ci = any_kind(ci)
-    by = [*_input.columns_of(by), "planted"]
-    frame = _input.into(labels, [*by, "valid", *clusters_of(ci)], where="adversarial labels")
-    _input.require(frame, [*by, "valid"], where="adversarial labels")
-    rejected = (~_input.binary(frame, "valid", where="adversarial labels")).alias("_rejected")
-    rates = _rates.prepare(
-        frame.with_columns(rejected), value="_rejected", by=by, pooling=pooling, cluster=clusters_of(ci),
-        where="adversarial labels",
-    )  # fmt: skip
-    return table(rates, "micro", ci)
+    where, by = "adversarial labels", [*_input.columns_of(by), "planted"]
+    frame = _input.into(labels, [*by, "valid", *clusters_of(any_kind(ci))], where=where)
+    _input.require(frame, [*by, "valid"], where=where)
+    frame = frame.with_columns(_rejected=~_input.binary(frame, "valid", where=where))
+    return rated(frame, "micro", ci, value="_rejected", by=by, pooling=pooling, where=where)
 
 
 def leakage(
@@ -202,24 +190,14 @@ def leakage(
     >>> leakage(guesses, by=(), ci=None).select("measure", "estimate").rows()[:2]
     [('subtype', 1.0), ('region', 0.5)]
     """
-    ci = any_kind(ci)
-    by, cluster = _input.columns_of(by), clusters_of(ci)
+    by, cluster = _input.columns_of(by), clusters_of(any_kind(ci))
     got = _input.eager(guesses, [*by, "subtype_exact", "region_match", "case_id", *cluster], where="leakage")
-    _rates.check_apart(got, by, None, where="leakage")
     region = pl.col("region_match")
-    measures: dict[str, Any] = {
+    measures = {
         "subtype": _input.binary(got, "subtype_exact", where="leakage"),
         "region": (region == "match").fill_null(False),
         "region_partial": (region == "partial").fill_null(False),
         "region_none": (region == "none").fill_null(False),
         "region_unusable": region.is_null(),
     }
-    keep = list(dict.fromkeys([*by, *(c for c in _input.KEY if c in got.columns), *cluster]))
-    long = pl.concat(
-        [got.select(*keep, pl.lit(n).alias("measure"), e.alias("_v")) for n, e in measures.items()]
-    ).with_columns(pl.col("measure").cast(pl.Enum(list(measures))))
-    rates = _rates.prepare(
-        long, value="_v", by=[*by, "measure"], pooling=None, cluster=cluster, where="leakage"
-    )
-    out = table(rates, "micro", ci)
-    return out.with_columns(pl.col("measure").cast(pl.String))
+    return rated_apart(got, measures, "measure", by, ci, where="leakage")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _rates, _resample
-from icgkit.metrics._output import lay_out, schema
+from icgkit.metrics._output import grouped, lay_out, schema
 from icgkit.metrics._rates import Average, Pooling, method
 from icgkit.metrics.contrasts import settle_difference
 from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, needed
@@ -70,10 +71,9 @@ def spearman(
     for name in (x, y):
         if not got.schema[name].is_numeric():
             raise SchemaError(f"frame.{name}: dtype", got=str(got.schema[name]), allowed="numbers")
-    groups = got.group_by(by, maintain_order=True) if by else [((), got)]
-    rows = [[*key, x, y, *_spearman(part.select(x, y), ci)] for key, part in groups]
-    out = pl.DataFrame(rows, schema={b: got.schema[b] for b in by} | _SPEARMAN, orient="row")
-    return out.sort(by, nulls_last=True) if by else out
+    head = {"x": x, "y": y, "level": ci.level}
+    rows = [key | head | _spearman(part.select(x, y), ci) for key, part in grouped(got, by)]
+    return lay_out(rows, {b: got.schema[b] for b in by} | _SPEARMAN, by)
 
 
 _SPEARMAN = schema(
@@ -81,17 +81,17 @@ _SPEARMAN = schema(
 )
 
 
-def _spearman(part: pl.DataFrame, ci: Bootstrap) -> list[Any]:
+def _spearman(part: pl.DataFrame, ci: Bootstrap) -> dict[str, Any]:
     x, y = part.columns
     whole = part.drop_nulls()
     n = whole.height
     how = f"average ranks, t approximation, {ci.n} permutations, seed={ci.seed}"
-    tail = [ci.level, n, part.height, part.height - n, how]
+    row = {"n_scored": n, "n_total": part.height, "n_missing": part.height - n, "method": how}
     if n < 3:
-        return [None, None, None, None, None, *tail, f"{n} pairs: too few"]
+        return row | {"status": f"{n} pairs: too few"}
     constant = [c for c in (x, y) if whole[c].n_unique() == 1]
     if constant:
-        return [None, None, None, None, None, *tail, f"{' and '.join(constant)} constant: undefined"]
+        return row | {"status": f"{' and '.join(constant)} constant: undefined"}
     # Rows are put in one order, so that the seeded permutations do not depend on how they came.
     whole = whole.sort(x, y)
     a, b = (_standard(whole[c].rank("average").to_numpy()) for c in (x, y))
@@ -101,27 +101,17 @@ def _spearman(part: pl.DataFrame, ci: Bootstrap) -> list[Any]:
         int((np.abs(rng.permuted(np.tile(b, (rows, 1)), axis=1) @ a) >= abs(rho) - 1e-12).sum())
         for rows in _chunks(ci.n, max(1, 2_000_000 // n))
     )
-    p_permutation = (extreme + 1) / (ci.n + 1)
+    row |= {"p_permutation": (extreme + 1) / (ci.n + 1)}
     if abs(rho) > 1 - 1e-12:
-        return [
-            round(rho),
-            None,
-            None,
-            None,
-            p_permutation,
-            *tail,
-            "perfect: no interval, no t approximation",
-        ]
+        return row | {"estimate": round(rho), "status": "perfect: no interval, no t approximation"}
     from scipy.special import stdtr
 
     t = rho * np.sqrt((n - 2) / (1 - rho**2))
-    low = high = None
+    row |= {"estimate": rho, "p_value": float(2 * stdtr(n - 2, -abs(t))), "status": "ok"}
     if n > 3:
-        from statistics import NormalDist
-
         half = NormalDist().inv_cdf((1 + ci.level) / 2) * np.sqrt((1 + rho**2 / 2) / (n - 3))
-        low, high = (float(np.tanh(np.arctanh(rho) + s * half)) for s in (-1, 1))
-    return [rho, low, high, float(2 * stdtr(n - 2, -abs(t))), p_permutation, *tail, "ok"]
+        row["low"], row["high"] = (float(np.tanh(np.arctanh(rho) + s * half)) for s in (-1, 1))
+    return row
 
 
 def _standard(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -194,19 +184,13 @@ def rate_trend(
     estimate, draws = rates.estimate(average), rates.draws([average], ci)[average]
     known = np.isfinite(estimate)
     level = rates.cells[x].cast(pl.Float64).to_numpy()[known]
-    alive = rates.alive()
-    row: dict[str, Any] = {
+    row: dict[str, Any] = rates.counts(np.arange(len(known))) | {
         "x": x, "group": group, "level": ci.level, "n": int(known.sum()),
-        "n_scored": int(rates.n_scored.sum()), "n_total": int(rates.n_total.sum()),
-        "n_missing": int((rates.n_total - rates.n_scored).sum()),
-        "n_clusters": int(rates.clusters(np.logical_or.reduce(alive)[None, :])[0]),
         "method": f"Spearman over {group}, {method(rates, average, ci)}",
     }  # fmt: skip
-    rho = (
-        _rank_correlation(level, np.column_stack([estimate[known], draws[known]]))
-        if known.sum() > 2
-        else np.array([np.nan])
-    )
+    rho = np.array([np.nan])
+    if known.sum() > 2:
+        rho = _rank_correlation(level, np.column_stack([estimate[known], draws[known]]))
     if not np.isfinite(rho[0]):
         row["status"] = "fewer than three groups, or all alike"
     else:
@@ -293,8 +277,7 @@ def adjust(
     indexed = got.with_row_index("_i")
     adjusted: list[float | None] = [None] * got.height
     counts = [0] * got.height
-    groups = indexed.group_by(by, maintain_order=True) if by else [((), indexed)]
-    for _, part in groups:
+    for _, part in grouped(indexed, by):
         known = part.drop_nulls(p)
         index, raw = known["_i"].to_list(), known[p].to_numpy()
         if index:

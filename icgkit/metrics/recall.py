@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -96,13 +96,9 @@ def recall(
     │ m     ┆ 0.75     ┆ 4        ┆ 5       ┆ 1         │
     └───────┴──────────┴──────────┴─────────┴───────────┘
     """
-    ci = any_kind(ci)
     if weights is not None and isinstance(ci, Wilson):
         raise SchemaError("ci=Wilson() with weights", got=weights, allowed="a Bootstrap, or None")
-    rates = _rates.prepare(
-        judgments, value=value, by=by, pooling=pooling, cluster=clusters_of(ci), weights=weights
-    )
-    return table(rates, average, ci)
+    return rated(judgments, average, ci, value=value, by=by, pooling=pooling, weights=weights)
 
 
 def bounds(
@@ -173,8 +169,9 @@ def bounds(
     )
 
 
-def table(rates: Rates, average: str | Sequence[str], ci: CI) -> pl.DataFrame:
-    """Lay out counted rates as the documented frame; shared by every rate of the package."""
+def rated(frame: _input.IntoFrame, average: str | Sequence[str], ci: CI, **options: Any) -> pl.DataFrame:
+    """Count (options of `prepare`) and lay out the documented frame; shared by every rate of the package."""
+    rates = _rates.prepare(frame, cluster=clusters_of(any_kind(ci)), **options)
     averages = _input.columns_of(average)
     for name in averages:
         _input.one_of("average", name, _rates.AVERAGES)
@@ -187,13 +184,25 @@ def table(rates: Rates, average: str | Sequence[str], ci: CI) -> pl.DataFrame:
     return pl.concat(parts)
 
 
+def rated_apart(
+    got: pl.DataFrame, measures: Mapping[str, pl.Expr], name: str, by: list[str], ci: CI, *, where: str
+) -> pl.DataFrame:
+    """Lay out the rates of several measures of the same rows, told apart by the column `name`."""
+    _rates.check_apart(got, by, None, where=where)
+    keep = dict.fromkeys([*by, *(c for c in _input.KEY if c in got.columns), *clusters_of(ci)])
+    parts = [got.select(*keep, pl.lit(n).alias(name), e.alias("_v")) for n, e in measures.items()]
+    long = pl.concat(parts).with_columns(pl.col(name).cast(pl.Enum(list(measures))))
+    out = rated(long, "micro", ci, value="_v", by=[*by, name], pooling=None, where=where)
+    return out.with_columns(pl.col(name).cast(pl.String))
+
+
 def laid_out(rates: Rates, average: str, ci: CI, known: tuple[Any, Any, Any]) -> pl.DataFrame:
     """Lay out `known` estimates of the cells, their draws and their values without each cluster (or None)."""
     estimate, draws, left = known
     n_cells = len(estimate)
     low, high = np.full((2, n_cells), np.nan)
     undefined = np.zeros(n_cells, dtype=np.int64)
-    clusters = rates.clusters(rates.alive())
+    clusters = rates.clusters(rates.alive)
     if draws is not None and isinstance(ci, Bootstrap):
         low, high, undefined = _resample.ends(
             draws, ci, clusters, estimate, lambda: rates.without(average) if left is None else left

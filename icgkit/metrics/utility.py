@@ -10,7 +10,7 @@ import polars as pl
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _rates, _resample, _sums
-from icgkit.metrics._output import lay_out
+from icgkit.metrics._output import grouped, lay_out, schema
 from icgkit.metrics._rates import few
 from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, clusters_of, drawn, level_of
 
@@ -116,25 +116,16 @@ def utility(
     joined = missed.join(spurious, on=unit, how="left", nulls_equal=True)
     used = pl.col("missed").is_not_null() & pl.col("spurious").is_not_null()
     joined = joined.with_columns(used.alias("_used"), pl.col("lost_spurious").fill_null(0))
-    groups = joined.sort(by, nulls_last=True).group_by(by, maintain_order=True) if by else [((), joined)]
-    rows: list[dict[str, Any]] = []
-    for key, part in groups:
-        rows += _curve(part, dict(zip(by, key, strict=True)), over, prices, ci)
-    dtypes: dict[str, Any] = {b: left.schema[b] for b in by} | {over: left.schema[over]} | _COLUMNS
-    return lay_out(rows, dtypes)
+    ordered = joined.sort(by, nulls_last=True) if by else joined
+    rows = [row for key, part in grouped(ordered, by) for row in _curve(part, key, over, prices, ci)]
+    return lay_out(rows, {c: left.schema[c] for c in keys} | _COLUMNS)
 
 
 _RESPONSE = ("dataset", "case_id", "model", "sample")
-_COLUMNS: dict[str, Any] = {
-    **dict.fromkeys(["ratio", "estimate", "low", "high", "level", "missed", "spurious"], pl.Float64),
-    "best": pl.Boolean,
-    "best_share": pl.Float64,
-    **dict.fromkeys(
-        ["n_scored", "n_total", "n_missing", "n_verdicts_missing", "n_cases", "n_clusters"], pl.Int64
-    ),
-    "method": pl.String,
-    "status": pl.String,
-}
+_COLUMNS = schema(
+    "ratio estimate low high level missed spurious best best_share n_scored n_total n_missing n_verdicts_missing n_cases "
+    "n_clusters method status"
+) | {"best": pl.Boolean}
 
 
 def _prices(ratios: Sequence[float]) -> list[float]:
