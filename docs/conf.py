@@ -73,7 +73,8 @@ def make_reference(*_: object) -> None:
         _write(out / f"{name}.md", f"# {title}\n\n" + "\n\n".join(heads) + "\n")
     measures = [n for n in icgkit.metrics.__all__ if n != "set_output"]
     parts = [f"## {n}\n\n```{{eval-rst}}\n.. auto{_kind(n)}:: icgkit.metrics.{n}\n```" for n in measures]
-    _write(out / "metrics.md", "# Metrics\n\n" + "\n\n".join(parts) + "\n")
+    head = "```{eval-rst}\n.. automodule:: icgkit.metrics\n```\n\n"
+    _write(out / "metrics.md", "# Metrics\n\n" + head + "\n\n".join(parts) + "\n")
     toc = "\n".join(["metrics", *names])
     _write(
         out / "index.md",

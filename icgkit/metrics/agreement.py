@@ -63,23 +63,14 @@ def agreement(
     AC1 = (p_o - g) / (1 - g), g = 2 q (1 - q); alpha = 1 - (1 - p_o) / d, d = 2 n_1 n_0 / (N (N - 1))
     with n_1 positive and n_0 negative ones of the N = 2n verdicts. Near ceiling p_e approaches 1 and
     kappa falls although the judges agree; PABAK and AC1 do not.
-
-    References
-    ----------
-    Cohen (1960), Educ. Psychol. Meas. 20, 37-46. Byrt, Bishop and Carlin (1993), J. Clin. Epidemiol.
-    46, 423-429 (PABAK). Gwet (2008), Br. J. Math. Stat. Psychol. 61, 29-48 (AC1). Krippendorff (2004),
-    Content Analysis, chapter 11 (alpha).
+    Sources: Cohen (1960; kappa), Byrt, Bishop and Carlin (1993; PABAK), Gwet (2008; AC1), Krippendorff (2004,
+    ch. 11; alpha).
 
     Examples
     --------
     >>> import polars as pl
-    >>> verdicts = pl.DataFrame(
-    ...     {
-    ...         "case_id": [f"c{i}" for i in range(10)] * 2,
-    ...         "judge": ["a"] * 10 + ["b"] * 10,
-    ...         "found": [True] * 9 + [False] + [True] * 8 + [False, True],
-    ...     }
-    ... )
+    >>> found = [True] * 9 + [False] + [True] * 8 + [False, True]
+    >>> verdicts = pl.DataFrame({"case_id": list("abcdefghij") * 2, "judge": ["x"] * 10 + ["y"] * 10, "found": found})
     >>> got = agreement(verdicts, ci=None).row(0, named=True)
     >>> [round(got[c], 3) for c in ("raw", "kappa", "pabak", "ac1")]
     [0.8, -0.111, 0.6, 0.756]

@@ -67,24 +67,13 @@ def fleiss(
     (over those with two for kappa, which needs equal numbers); kappa = (raw - sum p_k^2) / (1 - sum p_k^2);
     AC1 = (raw - g) / (1 - g), g = sum p_k (1 - p_k) / (K - 1), K categories. Alpha weights items by their labels and
     corrects chance for the finite number of labels.
-
-    References
-    ----------
-    Fleiss (1971), Psychol. Bull. 76, 378-382. Gwet (2008), Br. J. Math. Stat. Psychol. 61, 29-48.
-    Krippendorff (2004), Content Analysis, section 11.3.
+    Sources: Fleiss (1971), Gwet (2008; AC1), Krippendorff (2004, section 11.3; alpha).
 
     Examples
     --------
     >>> import polars as pl
-    >>> labels = pl.DataFrame(
-    ...     {
-    ...         "case_id": ["a", "a", "b", "b", "c", "c"],
-    ...         "node_id": "n1",
-    ...         "annotator": ["x", "y"] * 3,
-    ...         "subtype": ["s", "s", "t", "t", "s", "t"],
-    ...     }
-    ... )
-    >>> got = fleiss(labels, ci=None).row(0, named=True)
+    >>> labels = pl.DataFrame({"case_id": list("aabbcc"), "annotator": ["x", "y"] * 3, "subtype": list("ssttst")})
+    >>> got = fleiss(labels, item="case_id", ci=None).row(0, named=True)
     >>> round(got["raw"], 4), round(got["kappa"], 4), round(got["alpha"], 4)
     (0.6667, 0.3333, 0.4444)
     """
@@ -266,11 +255,7 @@ def audit(
     Notes
     -----
     p = sum_c yes_c / sum_c answered_c over cases c: the share of answers that are yes, 0 to 1.
-
-    References
-    ----------
-    Field and Welsh (2007), Bootstrapping clustered data, JRSS B 69(3), section 2 (resampling whole
-    clusters).
+    Source: Field and Welsh (2007, section 2).
 
     Examples
     --------

@@ -216,17 +216,13 @@ def differences(
     R_target - R_reference, both macro or both micro as in `recall`. The interval is that of the
     difference of the two resampled rates. Both sides use the same resampled clusters, which keeps the
     pairing that an interval from two separate bootstraps would lose.
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, sections 8.3 and 13.3.
+    Source: Efron and Tibshirani (1993, sections 8.3 and 13.3).
 
     Examples
     --------
     >>> import polars as pl
     >>> judgments = pl.DataFrame(
-    ...     {"case_id": ["a", "b"] * 2, "model": "m", "condition": ["direct"] * 2 + ["cot"] * 2,
-    ...      "found": [True, False, True, True]})
+    ...     {"case_id": list("abab"), "model": "m", "condition": ["direct"] * 2 + ["cot"] * 2, "found": [1, 0, 1, 1]})
     >>> differences(judgments, ci=None).select("target", "estimate", "n_cases").row(0)
     ('cot', 0.5, 2)
     """
@@ -274,8 +270,7 @@ def gap(
     --------
     >>> import polars as pl
     >>> judgments = pl.DataFrame(
-    ...     {"case_id": ["a", "b"] * 2, "model": "m", "condition": ["direct"] * 2 + ["oracle"] * 2,
-    ...      "found": [True, False, True, True]})
+    ...     {"case_id": list("abab"), "model": "m", "condition": ["direct"] * 2 + ["oracle"] * 2, "found": [1, 0, 1, 1]})
     >>> gap(judgments, ci=None)["estimate"].to_list()
     [0.5]
     """
@@ -383,12 +378,7 @@ def equivalence(
     With d the difference, s the standard deviation of its bootstrap draws times sqrt(C / (C - 1)) and C
     clusters: p_noninferior = P(T > (d + margin) / s), p_nonsuperior = P(T > (margin - d) / s), T with
     C - 1 degrees of freedom; interval d -+ t s. It lies within the margin exactly if p_value < alpha.
-
-    References
-    ----------
-    Schuirmann (1987), A comparison of the two one-sided tests procedure and the power approach, J.
-    Pharmacokinetics and Biopharmaceutics 15, 657-680. Lakens (2017), Equivalence tests, Social
-    Psychological and Personality Science 8(4), 355-362.
+    Sources: Schuirmann (1987), Lakens (2017).
 
     Examples
     --------

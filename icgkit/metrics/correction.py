@@ -77,13 +77,9 @@ def corrected(
     up t v (f - mean) / V_U + v (y - t f - mean) / V_L within a cluster before it is squared: labelled and
     unlabelled decisions of a cluster hang together. Crossed clusters: the sum of both less that of their
     common parts. The interval is that of Student's t with C - 1 degrees of freedom, C clusters.
-
-    References
-    ----------
-    Rogan and Gladen (1978), Am. J. Epidemiol. 107, 71-76. Angelopoulos, Bates, Fannjiang, Jordan and
-    Zrnic (2023), Prediction-powered inference, Science 382, 669-674; Angelopoulos, Duchi and Zrnic
-    (2023), PPI++, arXiv:2311.01453, section 6 (tuning). Liang and Zeger (1986), Biometrika 73(1), section
-    2 (sums within clusters). Cameron, Gelbach and Miller (2011), JBES 29(2), 238-249 (crossed).
+    Sources: Rogan and Gladen (1978); Angelopoulos, Bates et al. (2023); Angelopoulos, Duchi and Zrnic (2023,
+    section 6; tuning); Liang and Zeger (1986, section 2; sums within clusters); Cameron, Gelbach and Miller
+    (2011; crossed).
 
     Examples
     --------
@@ -131,10 +127,6 @@ def corrected_gap(
     Difference of the two corrected recalls; errors add up both sides within a cluster first, so that the
     pairing is kept, and Rogan-Gladen draws both sides together. Sources: `corrected`.
 
-    References
-    ----------
-    Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), Science 382, 669-674.
-
     Examples
     --------
     >>> import polars as pl
@@ -142,8 +134,8 @@ def corrected_gap(
     ...     {"case_id": [f"c{i}" for i in range(100)] * 2, "condition": ["direct"] * 100 + ["oracle"] * 100,
     ...      "found": [i % 4 == 0 for i in range(100)] + [i % 4 != 0 for i in range(100)]})
     >>> labelled = judged.filter(pl.col("case_id").is_in([f"c{i}" for i in range(40)])).with_columns(gold=pl.col("found"))
-    >>> corrected_gap(judged, labelled, by=(), ci=Bootstrap(200)).filter(estimator="prediction_powered")[
-    ...     "estimate"].round(3).to_list()
+    >>> got = corrected_gap(judged, labelled, by=(), ci=Bootstrap(200))
+    >>> got.filter(estimator="prediction_powered")["estimate"].round(3).to_list()
     [0.5]
     """
     by, ci = _input.columns_of(by), needed(ci)
@@ -498,12 +490,7 @@ def corrected_outside(
     Rogan-Gladen, (p + Sp - 1) / (Se + Sp - 1); the gap is the judged gap over (Se + Sp - 1). The interval
     takes percentiles of joint draws: p by the cluster bootstrap, Se and Sp from Beta(x + 1/2, n - x + 1/2)
     for x right verdicts of n.
-
-    References
-    ----------
-    Rogan and Gladen (1978), Am. J. Epidemiol. 107, 71-76. Lang and Reiczigel (2014), Confidence limits for
-    prevalence of disease adjusted for estimated sensitivity and specificity, Preventive Veterinary
-    Medicine 113, 13-22 (uncertain error rates).
+    Sources: Rogan and Gladen (1978); Lang and Reiczigel (2014; uncertain error rates).
 
     Examples
     --------

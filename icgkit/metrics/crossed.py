@@ -83,12 +83,7 @@ def crossed(
     Maximum likelihood by Laplace's approximation (the integrand at its mode), as lme4's glmer does with
     nAGQ = 1; fitted by the package glmm. Held against R lme4 in docs/metrics.md. The interaction's chi2
     is twice the difference of the two log-likelihoods.
-
-    References
-    ----------
-    Baayen, Davidson and Bates (2008), Mixed-effects modeling with crossed random effects for subjects
-    and items, Journal of Memory and Language 59, 390-412. Bates, Maechler, Bolker and Walker (2015),
-    Fitting linear mixed-effects models using lme4, Journal of Statistical Software 67(1).
+    Sources: Baayen, Davidson and Bates (2008); Bates et al. (2015).
 
     Examples
     --------

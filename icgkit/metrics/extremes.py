@@ -45,17 +45,13 @@ def spread(
     max_k p_k - min_k p_k over the values k. In each resample highest and lowest are found anew. The
     spread of noisy rates is biased upwards, and the interval more so: with equal rates it does not hold
     0. It describes how far apart the rates are; it is no test of whether they differ.
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 10.2 (bias of a maximum).
+    Source: Efron and Tibshirani (1993, section 10.2; bias of a maximum).
 
     Examples
     --------
     >>> import polars as pl
     >>> judgments = pl.DataFrame(
-    ...     {"case_id": ["a", "b"] * 2, "model": ["m", "m", "k", "k"], "condition": "direct",
-    ...      "found": [True, False, True, True]})
+    ...     {"case_id": list("abab"), "model": ["m", "m", "k", "k"], "condition": "direct", "found": [1, 0, 1, 1]})
     >>> spread(judgments, ci=None).select("lowest", "highest", "estimate").row(0)
     ('m', 'k', 0.5)
     """
@@ -85,17 +81,13 @@ def ratio(
     Notes
     -----
     max_k p_k / min_k p_k; like a spread it is biased upwards, and its interval is no test.
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 10.2 (bias of a maximum).
+    Source: Efron and Tibshirani (1993, section 10.2; bias of a maximum).
 
     Examples
     --------
     >>> import polars as pl
     >>> judgments = pl.DataFrame(
-    ...     {"case_id": ["a", "b"] * 2, "category": ["x", "x", "y", "y"], "condition": "direct",
-    ...      "found": [True, False, True, True]})
+    ...     {"case_id": list("abab"), "category": list("xxyy"), "condition": "direct", "found": [1, 0, 1, 1]})
     >>> ratio(judgments, ci=None)["estimate"].to_list()
     [2.0]
     """

@@ -86,25 +86,15 @@ def gee(
     middle of the sandwich is that of the one column plus that of the other less that of both together.
     Separation is looked for by linear programming: coefficients without bound are null, the others are
     fitted on the rows that are left, and the status says so.
-
-    References
-    ----------
-    Liang and Zeger (1986), Longitudinal data analysis using generalized linear models, Biometrika
-    73(1), sections 2 and 3. Mancl and DeRouen (2001), A covariance estimator for GEE with improved
-    small-sample properties, Biometrics 57, 126-134. Cameron, Gelbach and Miller (2011), Robust inference
-    with multiway clustering, JBES 29(2), 238-249. Konis (2007), Linear programming algorithms for
-    detecting separated data in binary logistic regression models, DPhil thesis, Oxford.
+    Sources: Liang and Zeger (1986, sections 2 and 3); Mancl and DeRouen (2001; bias-reduced); Cameron,
+    Gelbach and Miller (2011; crossed); Konis (2007; separation).
 
     Examples
     --------
     >>> import polars as pl
     >>> judgments = pl.DataFrame(
-    ...     {
-    ...         "case_id": [f"c{i}" for i in range(60)] * 2,
-    ...         "condition": ["direct"] * 60 + ["oracle"] * 60,
-    ...         "found": [i % 3 == 0 for i in range(60)] + [i % 4 != 0 for i in range(60)],
-    ...     }
-    ... )
+    ...     {"case_id": [f"c{i}" for i in range(60)] * 2, "condition": ["direct"] * 60 + ["oracle"] * 60,
+    ...      "found": [i % 3 == 0 for i in range(60)] + [i % 4 != 0 for i in range(60)]})
     >>> fit = gee(judgments, terms="condition")
     >>> round(fit.filter(term="condition")["odds_ratio"][0], 6)  # (45 / 15) / (20 / 40)
     6.0

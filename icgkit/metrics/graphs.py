@@ -109,10 +109,9 @@ def graph_agreement(
         `region` (mean intersection over union of paired nodes): `estimate` (0 to 1), `low`, `high`,
         `n_first`, `n_second`, `n_matched` (nodes), `cases`.
 
-    References
-    ----------
-    Hripcsak and Rothschild (2005), Agreement, the F-measure, and reliability in information retrieval, JAMIA
-    12(3), 296-298.
+    Notes
+    -----
+    Source: Hripcsak and Rothschild (2005).
 
     Examples
     --------

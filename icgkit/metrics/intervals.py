@@ -75,12 +75,8 @@ class Bootstrap:
     -----
     expanded: the tail is Phi(-sqrt(C / (C - 1)) t) with t the quantile of Student's t with C - 1
     degrees of freedom, C clusters. Crossed: the pigeonhole bootstrap, which errs on the wide side.
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapters 13 and 14 (percentile, BCa).
-    Hesterberg (2015), The American Statistician 69(4), 371-386, section 4 (expanded). Owen (2007), The
-    pigeonhole bootstrap, Annals of Applied Statistics 1(2), 386-411 (crossed).
+    Sources: Efron and Tibshirani (1993, ch. 13 and 14; percentile, BCa), Hesterberg (2015, section 4;
+    expanded), Owen (2007; crossed).
 
     Examples
     --------
@@ -131,10 +127,7 @@ class Wilson:
     -----
     The p for which abs(p_hat - p) = z sqrt(p (1 - p) / n): (p_hat + z^2 / 2n +- z sqrt(p_hat (1 - p_hat) / n
     + z^2 / 4n^2)) / (1 + z^2 / n). n is scored nodes (micro) or cases (macro).
-
-    References
-    ----------
-    Wilson (1927), JASA 22, 209-212.
+    Source: Wilson (1927).
 
     Examples
     --------
@@ -171,10 +164,9 @@ class Sandwich:
         Sandwich errors with the normal distribution; or errors corrected for the leverage of each
         cluster, with Student's t on clusters minus coefficients, for fewer than 40 clusters.
 
-    References
-    ----------
-    Liang and Zeger (1986), Biometrika 73(1), 13-22 (robust). Mancl and DeRouen (2001), Biometrics 57,
-    126-134 (bias_reduced).
+    Notes
+    -----
+    Sources: Liang and Zeger (1986; robust), Mancl and DeRouen (2001; bias_reduced).
 
     Examples
     --------

@@ -79,12 +79,8 @@ def item_response(
     the fit at twice the points is the same. It is the logistic mixed model
     found ~ 0 + respondent + (1 | item). With `cluster`: A^-1 (sum_k s_k s_k') A^-1, A the information and
     s_k the summed scores of the items of cluster k.
-
-    References
-    ----------
-    De Boeck (2008), Random item IRT models, Psychometrika 73(4), 533-559. Bock and Aitkin (1981),
-    Psychometrika 46, 443-459 (marginal likelihood). Trefethen and Weideman (2014), The exponentially
-    convergent trapezoidal rule, SIAM Review 56(3), 385-458. White (1982), Econometrica 50, 1-25 (robust).
+    Sources: De Boeck (2008); Bock and Aitkin (1981; marginal likelihood); Trefethen and Weideman (2014; the
+    rule); White (1982; robust).
 
     Examples
     --------

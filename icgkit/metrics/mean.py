@@ -56,11 +56,7 @@ def mean(
     Micro: sum_c x_c / sum_c n_c with x_c the sum of the n_c known values of case c. Macro: mean over cases
     of x_c / n_c. A value that does not vary over clusters gets no interval: Wilson's, which recall takes
     there, needs a share.
-
-    References
-    ----------
-    Field and Welsh (2007), Bootstrapping clustered data, JRSS B 69(3), section 2 (resampling whole
-    clusters).
+    Source: Field and Welsh (2007, section 2).
 
     Examples
     --------

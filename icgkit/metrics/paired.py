@@ -151,24 +151,15 @@ def mcnemar(
     mid-p takes off P(X = min(b, c)), or half of it when b = c; both take pairs as independent, which
     nodes of one case are not. Clustered: z^2 = (sum_k d_k)^2 / sum_k d_k^2 with d_k = c - b of cluster
     k, normal; with two crossed columns the sums of squares of both, less that of their common parts.
-
-    References
-    ----------
-    McNemar (1947), Psychometrika 12, 153-157. Fagerland, Lydersen and Laake (2013), BMC Medical
-    Research Methodology 13:91, section on the mid-p test. Durkalski, Palesch, Lipsitz and Rust (2003),
-    Analysis of clustered matched-pair data, Statistics in Medicine 22, 2417-2428. Cameron, Gelbach and
-    Miller (2011), Robust inference with multiway clustering, JBES 29(2), 238-249.
+    Sources: McNemar (1947); Fagerland, Lydersen and Laake (2013; mid-p); Durkalski et al. (2003; clustered);
+    Cameron, Gelbach and Miller (2011; crossed).
 
     Examples
     --------
     >>> import polars as pl
     >>> plans = pl.DataFrame(
-    ...     {
-    ...         "case_id": [f"c{i}" for i in range(10)] * 2,
-    ...         "condition": ["direct"] * 10 + ["oracle"] * 10,
-    ...         "found": [False] * 6 + [True] * 4 + [True] * 9 + [False],
-    ...     }
-    ... )
+    ...     {"case_id": list("abcdefghij") * 2, "condition": ["direct"] * 10 + ["oracle"] * 10,
+    ...      "found": [False] * 6 + [True] * 4 + [True] * 9 + [False]})
     >>> mcnemar(plans, by=()).select("n_target_only", "n_reference_only", "p_exact").row(0)
     (6, 1, 0.125)
     """
@@ -276,21 +267,13 @@ def permutation(
     -----
     Under the null the sign of each cluster's sum of differences is exchangeable. Exact: the share of
     the 2^C sign patterns at least as extreme. Random: (extreme + 1) / (B + 1), never 0.
-
-    References
-    ----------
-    Phipson and Smyth (2010), Permutation p-values should never be zero, SAGMB 9(1), 39.
+    Source: Phipson and Smyth (2010).
 
     Examples
     --------
     >>> import polars as pl
     >>> rows = pl.DataFrame(
-    ...     {
-    ...         "case_id": [f"c{i}" for i in range(5)] * 2,
-    ...         "condition": ["direct"] * 5 + ["oracle"] * 5,
-    ...         "found": [False] * 5 + [True] * 5,
-    ...     }
-    ... )
+    ...     {"case_id": list("abcde") * 2, "condition": ["direct"] * 5 + ["oracle"] * 5, "found": [0] * 5 + [1] * 5})
     >>> permutation(rows, by=()).select("estimate", "p_value").row(0)  # 2 of 32 sign patterns
     (1.0, 0.0625)
     """
@@ -371,22 +354,13 @@ def cohens_d(
     Notes
     -----
     d = (m_t - m_r) / sqrt((s_t^2 + s_r^2) / 2); d_z = (m_t - m_r) / s_diff; variances with n - 1.
-
-    References
-    ----------
-    Cohen (1988), Statistical Power Analysis, 2nd ed., sections 2.2 and 2.3.5. Lakens (2013), Frontiers
-    in Psychology 4:863 (d_av and d_z).
+    Sources: Cohen (1988, sections 2.2 and 2.3.5), Lakens (2013; d_av and d_z).
 
     Examples
     --------
     >>> import polars as pl
-    >>> rows = pl.DataFrame(
-    ...     {
-    ...         "case_id": ["a", "b", "c", "d"] * 2,
-    ...         "condition": ["direct"] * 4 + ["oracle"] * 4,
-    ...         "found": [False, False, True, True, True, True, True, False],
-    ...     }
-    ... )
+    >>> found = [0, 0, 1, 1, 1, 1, 1, 0]
+    >>> rows = pl.DataFrame({"case_id": list("abcd") * 2, "condition": ["direct"] * 4 + ["oracle"] * 4, "found": found})
     >>> round(cohens_d(rows, by=(), ci=None)["estimate"][0], 4)  # (3/4 - 1/2) / sqrt((1/4 + 1/3) / 2)
     0.4629
     """
@@ -473,22 +447,12 @@ def plan_tests(
     -----
     Formulas and sources: `mcnemar`, `permutation`, `cohens_d`.
 
-    References
-    ----------
-    McNemar (1947), Psychometrika 12, 153-157. Durkalski, Palesch, Lipsitz and Rust (2003), Statistics in
-    Medicine 22, 2417-2428. Phipson and Smyth (2010), SAGMB 9(1), 39. Cohen (1988), Statistical Power
-    Analysis, 2nd ed., section 2.2.
-
     Examples
     --------
     >>> import polars as pl
     >>> plans = pl.DataFrame(
-    ...     {
-    ...         "case_id": ["a", "b", "c", "d"] * 2,
-    ...         "condition": ["plan_direct"] * 4 + ["plan_oracle"] * 4,
-    ...         "satisfied": [False, False, True, True, True, True, True, True],
-    ...     }
-    ... )
+    ...     {"case_id": list("abcd") * 2, "condition": ["plan_direct"] * 4 + ["plan_oracle"] * 4,
+    ...      "satisfied": [0, 0, 1, 1, 1, 1, 1, 1]})
     >>> plan_tests(plans, by=(), ci=Bootstrap(200)).select("estimate", "p_exact", "p_permutation").row(0)
     (0.5, 0.5, 0.5)
     """

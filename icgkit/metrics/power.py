@@ -68,10 +68,7 @@ def power_difference(
     Notes
     -----
     With d = abs(effect) sqrt(cases) / sd: power = Phi(d - z) + Phi(-d - z), z the upper alpha/2 quantile.
-
-    References
-    ----------
-    Chow, Shao and Wang (2008), Sample Size Calculations in Clinical Research, section 3.1.
+    Source: Chow, Shao and Wang (2008, section 3.1).
 
     Examples
     --------
@@ -109,10 +106,7 @@ def cases_needed(
     Notes
     -----
     cases = ((z_{1 - alpha/2} + z_power) sd / effect)^2, rounded up; the far tail is left out.
-
-    References
-    ----------
-    Chow, Shao and Wang (2008), Sample Size Calculations in Clinical Research, section 3.1.
+    Source: Chow, Shao and Wang (2008, section 3.1).
 
     Examples
     --------
@@ -170,21 +164,13 @@ def case_sd(
     -----
     d_k is the mean of target minus reference over the complete pairs of cluster k;
     sd^2 = sum_k (d_k - mean)^2 / (C - 1).
-
-    References
-    ----------
-    Chow, Shao and Wang (2008), Sample Size Calculations in Clinical Research, section 3.1.
+    Source: Chow, Shao and Wang (2008, section 3.1).
 
     Examples
     --------
     >>> import polars as pl
-    >>> pilot = pl.DataFrame(
-    ...     {
-    ...         "case_id": ["a", "b", "c", "d"] * 2,
-    ...         "condition": ["direct"] * 4 + ["oracle"] * 4,
-    ...         "found": [False, False, True, True, True, True, True, False],
-    ...     }
-    ... )
+    >>> found = [0, 0, 1, 1, 1, 1, 1, 0]
+    >>> pilot = pl.DataFrame({"case_id": list("abcd") * 2, "condition": ["direct"] * 4 + ["oracle"] * 4, "found": found})
     >>> case_sd(pilot, by=()).select("effect", "sd").row(0)
     (0.25, 0.9574271077563381)
     """
@@ -249,21 +235,14 @@ def power_from_pilot(
     -----
     t = mean(d) sqrt(n) / sd(d) against Student's t with n - 1 degrees of freedom, d drawn with
     replacement from the pilot's differences per cluster.
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 25.4 (power by resampling).
+    Source: Efron and Tibshirani (1993, section 25.4; power by resampling).
 
     Examples
     --------
     >>> import polars as pl
     >>> pilot = pl.DataFrame(
-    ...     {
-    ...         "case_id": [f"c{i}" for i in range(40)] * 2,
-    ...         "condition": ["direct"] * 40 + ["oracle"] * 40,
-    ...         "found": [i % 3 == 0 for i in range(40)] + [i % 3 != 1 for i in range(40)],
-    ...     }
-    ... )
+    ...     {"case_id": [f"c{i}" for i in range(40)] * 2, "condition": ["direct"] * 40 + ["oracle"] * 40,
+    ...      "found": [i % 3 == 0 for i in range(40)] + [i % 3 != 1 for i in range(40)]})
     >>> power_from_pilot(pilot, cases=[10, 60], ci=Bootstrap(200))["estimate"].to_list()[1] > 0.9
     True
     """
@@ -339,11 +318,7 @@ def power_kappa(
     -----
     Large-sample variance of kappa for the table with the given margins and kappa; the same error is
     used under the null. SE = sqrt(variance / pairs).
-
-    References
-    ----------
-    Fleiss, Cohen and Everitt (1969), Large sample standard errors of kappa, Psychol. Bull. 72, 323-327.
-    Cantor (1996), Sample-size calculations for Cohen's kappa, Psychol. Methods 1, 150-153.
+    Sources: Fleiss, Cohen and Everitt (1969), Cantor (1996).
 
     Examples
     --------

@@ -39,11 +39,7 @@ def precision(
     -----
     Micro: sum_c v_c / sum_c n_c with v_c of the n_c judged proposals of case c valid. Macro: mean over
     cases of v_c / n_c; cases without a judged proposal are left out.
-
-    References
-    ----------
-    Field and Welsh (2007), Bootstrapping clustered data, JRSS B 69(3), section 2 (resampling whole
-    clusters).
+    Source: Field and Welsh (2007, section 2).
 
     Examples
     --------
@@ -80,11 +76,7 @@ def satisfaction(
     Notes
     -----
     sum_c s_c / sum_c n_c with s_c of the n_c judged constraints of case c satisfied.
-
-    References
-    ----------
-    Field and Welsh (2007), Bootstrapping clustered data, JRSS B 69(3), section 2 (resampling whole
-    clusters).
+    Source: Field and Welsh (2007, section 2).
 
     Examples
     --------
@@ -122,18 +114,12 @@ def rejection(
     -----
     Share called INVALID among the planted nodes, sum_c r_c / sum_c n_c (a hit), and among the true ones
     (a false alarm).
-
-    References
-    ----------
-    Field and Welsh (2007), Bootstrapping clustered data, JRSS B 69(3), section 2 (resampling whole
-    clusters).
+    Source: Field and Welsh (2007, section 2).
 
     Examples
     --------
     >>> import polars as pl
-    >>> labels = pl.DataFrame(
-    ...     {"case_id": ["a", "a", "b"], "planted": [True, False, True], "valid": [False, True, None]}
-    ... )
+    >>> labels = pl.DataFrame({"case_id": list("aab"), "planted": [True, False, True], "valid": [0, 1, None]})
     >>> rejection(labels, by=(), ci=None).select("planted", "estimate", "n_missing").rows()
     [(False, 0.0, 0), (True, 1.0, 1)]
     """
@@ -171,22 +157,12 @@ def leakage(
     -----
     sum_c h_c / sum_c n_c, h_c hits among the n_c nodes of case c. Recovered by chance is 1/19 for the
     subtype where every one of 19 is as likely.
-
-    References
-    ----------
-    Field and Welsh (2007), Bootstrapping clustered data, JRSS B 69(3), section 2 (resampling whole
-    clusters).
+    Source: Field and Welsh (2007, section 2).
 
     Examples
     --------
     >>> import polars as pl
-    >>> guesses = pl.DataFrame(
-    ...     {
-    ...         "case_id": ["a", "b"],
-    ...         "subtype_exact": [True, None],
-    ...         "region_match": ["match", None],
-    ...     }
-    ... )
+    >>> guesses = pl.DataFrame({"case_id": ["a", "b"], "subtype_exact": [1, None], "region_match": ["match", None]})
     >>> leakage(guesses, by=(), ci=None).select("measure", "estimate").rows()[:2]
     [('subtype', 1.0), ('region', 0.5)]
     """

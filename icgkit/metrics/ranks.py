@@ -53,11 +53,7 @@ def spearman(
     -----
     rho is Pearson's correlation of average ranks; t = rho sqrt((n - 2) / (1 - rho^2)) with n - 2
     degrees of freedom. The interval is tanh(atanh(rho) +- z sqrt((1 + rho^2 / 2) / (n - 3))).
-
-    References
-    ----------
-    Bonett and Wright (2000), Sample size requirements for estimating Pearson, Kendall and Spearman
-    correlations, Psychometrika 65(1), 23-28 (interval).
+    Source: Bonett and Wright (2000; interval).
 
     Examples
     --------
@@ -160,18 +156,12 @@ def rate_trend(
     -----
     Pearson's correlation of average ranks, in the data and in every resample; a group that a resample
     misses is left out of it, and a resample in which all rates are equal is undefined.
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 6.2 (functions of the data).
+    Source: Efron and Tibshirani (1993, section 6.2; functions of the data).
 
     Examples
     --------
     >>> import polars as pl
-    >>> rows = [
-    ...     {"case_id": f"c{i}", "subtype": f"s{i % 4}", "level": i % 4, "found": i % 5 > i % 4}
-    ...     for i in range(80)
-    ... ]
+    >>> rows = [{"case_id": f"c{i}", "subtype": f"s{i % 4}", "level": i % 4, "found": i % 5 > i % 4} for i in range(80)]
     >>> rate_trend(pl.DataFrame(rows), "level", ci=Bootstrap(200))["estimate"].round(2).item()
     -1.0
     """
@@ -253,10 +243,7 @@ def adjust(
     -----
     p ordered upwards, m of them. Holm: max over j <= i of (m - j + 1) p_j. Benjamini and Hochberg: min
     over j >= i of m p_j / j. Both cut to 1.
-
-    References
-    ----------
-    Holm (1979), Scand. J. Statist. 6, 65-70. Benjamini and Hochberg (1995), JRSS B 57(1), 289-300.
+    Sources: Holm (1979), Benjamini and Hochberg (1995).
 
     Examples
     --------

@@ -69,32 +69,14 @@ def recall(
     Micro: sum_c f_c / sum_c n_c. With weights w_c both sums hold w_c, in every resample too. Repeats of a call (`sample`) are pooled inside their case.
     When every case has the same outcome 0 or 1 the bootstrap has nothing to vary; the Wilson
     interval on the number of cases takes its place and the status says so.
-
-    References
-    ----------
-    Field and Welsh (2007), Bootstrapping clustered data, JRSS B 69(3), section 2 (resampling whole
-    clusters). Wilson (1927), JASA 22, 209-212.
+    Sources: Field and Welsh (2007, section 2; whole clusters), Wilson (1927).
 
     Examples
     --------
     >>> import polars as pl
-    >>> judgments = pl.DataFrame(
-    ...     {
-    ...         "case_id": ["a", "a", "b", "b", "b"],
-    ...         "model": "m",
-    ...         "condition": "direct",
-    ...         "found": [True, False, True, True, None],
-    ...     }
-    ... )
-    >>> recall(judgments, ci=None).select("model", "estimate", "n_scored", "n_total", "n_missing")
-    shape: (1, 5)
-    ┌───────┬──────────┬──────────┬─────────┬───────────┐
-    │ model ┆ estimate ┆ n_scored ┆ n_total ┆ n_missing │
-    │ ---   ┆ ---      ┆ ---      ┆ ---     ┆ ---       │
-    │ str   ┆ f64      ┆ i64      ┆ i64     ┆ i64       │
-    ╞═══════╪══════════╪══════════╪═════════╪═══════════╡
-    │ m     ┆ 0.75     ┆ 4        ┆ 5       ┆ 1         │
-    └───────┴──────────┴──────────┴─────────┴───────────┘
+    >>> judgments = pl.DataFrame({"case_id": list("aabbb"), "model": "m", "condition": "direct", "found": [1, 0, 1, 1, None]})
+    >>> recall(judgments, ci=None).select("model", "estimate", "n_scored", "n_total", "n_missing").row(0)
+    ('m', 0.75, 4, 5, 1)
     """
     if weights is not None and isinstance(ci, Wilson):
         raise SchemaError("ci=Wilson() with weights", got=weights, allowed="a Bootstrap, or None")
@@ -135,11 +117,7 @@ def bounds(
     -----
     worst and best are the rate with y = 0 and y = 1 in place of every null. With mean_over_models a
     model without any verdict has no estimate, yet counts in the bounds.
-
-    References
-    ----------
-    Horowitz and Manski (2000), Nonparametric analysis of randomized experiments with missing covariate
-    and outcome data, JASA 95, 77-84.
+    Source: Horowitz and Manski (2000).
 
     Examples
     --------

@@ -73,20 +73,13 @@ def utility(
     nodes, spurious = proposals x share judged invalid among its judged proposals: a null verdict costs as
     much as the others of its response, not nothing. Two conditions cost the same at r = difference of
     spurious over difference of missed. It is the loss that decision curves of net benefit are linear in.
-
-    References
-    ----------
-    Vickers and Elkin (2006), Decision curve analysis, Med. Decis. Making 26, 565-574.
+    Source: Vickers and Elkin (2006).
 
     Examples
     --------
     >>> import polars as pl
-    >>> judged = pl.DataFrame(
-    ...     {"case_id": ["a", "b"] * 2, "condition": ["x", "x", "y", "y"], "found": [True, False, True, True]}
-    ... )
-    >>> proposed = pl.DataFrame(
-    ...     {"case_id": ["a", "a", "b"], "condition": ["x", "y", "y"], "valid": [True, False, False]}
-    ... )
+    >>> judged = pl.DataFrame({"case_id": list("abab"), "condition": list("xxyy"), "found": [1, 0, 1, 1]})
+    >>> proposed = pl.DataFrame({"case_id": list("aab"), "condition": list("xyy"), "valid": [1, 0, 0]})
     >>> read = pl.DataFrame({"case_id": ["b"], "condition": ["x"], "n_items": [0]})
     >>> got = utility(judged, proposed, read, by=(), ratios=[1, 3], ci=Bootstrap(100))
     >>> got.filter(pl.col("best")).select("ratio", "condition", "estimate").rows()
