@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icgkit.metrics import _sums
-
-Floats = NDArray[np.float64]
+from icgkit.metrics._input import Flags, Floats, Ints
 
 
 class Fit(NamedTuple):
@@ -92,7 +90,7 @@ def _equations(
     return bread, scores
 
 
-def meat(fit: Fit, design: Floats, y: Floats, n: Floats, codes: Sequence[NDArray[np.int64]]) -> Floats:
+def meat(fit: Fit, design: Floats, y: Floats, n: Floats, codes: Sequence[Ints]) -> Floats:
     """Return the robust covariance of an independence fit for two crossed columns of clusters."""
     mu = np.clip(1 / (1 + np.exp(-(design @ fit.coefficients))), 1e-15, 1 - 1e-15)
     bread, scores = _equations(design, mu, np.sqrt(mu * (1 - mu)), y, n, n.sum(axis=1), 0.0)
@@ -104,7 +102,7 @@ def meat(fit: Fit, design: Floats, y: Floats, n: Floats, codes: Sequence[NDArray
     return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T)
 
 
-def separated(design: Floats, y: Floats, n: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def separated(design: Floats, y: Floats, n: Floats) -> tuple[Flags, Flags]:
     """Find the cells whose outcome a direction of the coefficients decides, and the coefficients it moves.
 
     A linear programme looks for directions along which no cell fits worse: cells with both outcomes must

@@ -12,9 +12,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError, UnknownName
 
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
 IntoFrame: TypeAlias = Any
 """polars (eager or lazy), pandas, or anything that hands over Arrow or that narwhals reads."""
 

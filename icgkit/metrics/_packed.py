@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from icgkit.metrics._input import Floats, Ints
+
 _BITS = 53  # of a float64
 _PART_FROM = 1 << 12  # so many clusters are worth parting into classes
 _SHARE = 32  # a class of its own has at least this part of the clusters
@@ -35,14 +37,12 @@ class Factor(NamedTuple):
     """What the counts of clusters from `first` on are multiplied with; without fields, row by row."""
 
     first: int
-    columns: NDArray[np.float64]
+    columns: Floats
     fields: list[Field]
-    rows: NDArray[np.int64]
+    rows: Ints
 
 
-def pack(
-    rows: NDArray[np.float64], scale: NDArray[np.int64]
-) -> tuple[list[Factor], NDArray[np.int64] | None]:
+def pack(rows: Floats, scale: Ints) -> tuple[list[Factor], Ints | None]:
     """Turn (measures, clusters) into factors, and the order in which they take the clusters.
 
     `scale` is 0 for rows that are not whole, 1 for whole ones, larger for fractions scaled to whole
@@ -67,7 +67,7 @@ def pack(
     return factors, order
 
 
-def _classes(largest: NDArray[np.float64]) -> tuple[NDArray[np.int64], list[int]]:
+def _classes(largest: Floats) -> tuple[Ints, list[int]]:
     """Order clusters by their class, the small classes together at the end; return the ends of classes."""
     _, code, size = np.unique(largest, return_inverse=True, return_counts=True)
     code = np.where((size * _SHARE >= len(largest))[code], code, len(size))
@@ -75,9 +75,7 @@ def _classes(largest: NDArray[np.float64]) -> tuple[NDArray[np.int64], list[int]
     return np.argsort(code, kind="stable"), [0, *np.cumsum(sizes[sizes > 0]).tolist()]
 
 
-def _fields(
-    part: NDArray[np.int64], names: NDArray[np.int64], n_clusters: int
-) -> tuple[NDArray[np.float64], list[Field]]:
+def _fields(part: Ints, names: Ints, n_clusters: int) -> tuple[Floats, list[Field]]:
     """Put distinct rows, each over its greatest common divisor, into the first column with room."""
     divisor = np.gcd.reduce(part, axis=1)
     alive = np.flatnonzero(divisor)
@@ -98,7 +96,7 @@ def _fields(
     return np.ascontiguousarray(columns.T, dtype=np.float64), [field for _, field in fields]
 
 
-def unique_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def unique_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     """Drop repeated rows, keeping the order of first appearance; return which one each row was."""
     seen: dict[int, int] = {}
     first: list[int] = []
@@ -113,8 +111,8 @@ def unique_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 
 def product(
-    counts: NDArray[np.uint8], factors: list[Factor], order: NDArray[np.int64] | None,
-    out: NDArray[np.float64], names: NDArray[np.int64],
+    counts: NDArray[np.uint8], factors: list[Factor], order: Ints | None,
+    out: Floats, names: Ints,
 ) -> None:  # fmt: skip
     """Multiply (resamples, clusters) counts with the factors into rows `names` of (rows, resamples)."""
     out[names] = 0
@@ -133,7 +131,7 @@ def product(
                     into[names[row]] += value if times == 1 else value * times
 
 
-def _times(counts: NDArray[np.uint8], factor: Factor, order: NDArray[np.int64] | None) -> NDArray[np.float64]:
+def _times(counts: NDArray[np.uint8], factor: Factor, order: Ints | None) -> Floats:
     """Multiply in pieces that stay in the cache and are too small for threads."""
     depth, width = factor.columns.shape
     out = np.zeros((len(counts), width))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _resample, _sums
+from icgkit.metrics._input import Flags, Floats, Ints
 from icgkit.metrics.intervals import CASE, CI, Bootstrap
 
 Average = Literal["macro", "micro"]
@@ -21,7 +22,6 @@ FEW, FEW_EXPANDED = 60, 30
 """Below so many clusters percentile ends and robust errors (expanded ends) can cover less than .94; see docs/metrics.md."""
 AVERAGES = ("macro", "micro")
 _APART = ("dataset", "judge", "condition")
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -35,24 +35,24 @@ class Rates:
     cells: pl.DataFrame
     num: dict[str, Floats]
     den: dict[str, Floats]
-    group: NDArray[np.int64]
+    group: Ints
     models: int
     pooling: str | None
-    cases: NDArray[np.bool_]
+    cases: Flags
     """Which cases have a scored row, cell by cell."""
-    n_scored: NDArray[np.int64]
-    n_total: NDArray[np.int64]
-    crossed: tuple[NDArray[np.int64], ...] = ()
+    n_scored: Ints
+    n_total: Ints
+    crossed: tuple[Ints, ...] = ()
     """Two crossed columns: the group of each column of `num` and `den` in either; else nothing."""
     weights: str = ""
     """The column by which cases are weighted; nothing where all count alike."""
     numeric: bool = False
     """Whether the outcome is a number: a constant one has no Wilson interval."""
-    models_drawn: NDArray[np.int64] | None = None
+    models_drawn: Ints | None = None
     """The model of each fine cell, where models are one of the crossed columns and are averaged."""
 
     @property
-    def n_cases(self) -> NDArray[np.int64]:
+    def n_cases(self) -> Ints:
         """Cases with a scored row, cell by cell."""
         return np.asarray(self.cases.sum(axis=1), dtype=np.int64)
 
@@ -116,13 +116,13 @@ class Rates:
         )
 
     @cached_property
-    def alive(self) -> NDArray[np.bool_]:
+    def alive(self) -> Flags:
         """Tell which columns of the counts hold a scored row, cell by cell."""
         scored = np.zeros((self.cells.height, self.den["micro"].shape[1]), dtype=bool)
         np.logical_or.at(scored, self.group, self.den["micro"] > 0)
         return scored
 
-    def clusters(self, flags: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def clusters(self, flags: Flags) -> Ints:
         """Count the clusters among the flagged columns, row by row; of crossed ones the fewer."""
         if not self.crossed and self.models_drawn is None:
             return np.asarray(flags.sum(axis=1), dtype=np.int64)
@@ -143,7 +143,7 @@ class Rates:
             "n_clusters": int(self.clusters(together.reduce(self.alive[cells])[None, :])[0]),
         }  # fmt: skip
 
-    def models_scored(self) -> NDArray[np.int64]:
+    def models_scored(self) -> Ints:
         """How many models stand behind each cell."""
         alive = self.den["micro"].sum(axis=1) > 0
         return np.bincount(self.group, weights=alive, minlength=self.cells.height).astype(np.int64)
@@ -286,11 +286,11 @@ def _rates(
     counts: _sums.Counts,
     by: list[str],
     pooling: str | None,
-    index: NDArray[np.int64],
+    index: Ints,
     n_clusters: int,
     *,
     whole: NDArray[Any] | None = None,
-    case: NDArray[np.int64] | None = None,
+    case: Ints | None = None,
     weight: Floats | None = None,
 ) -> Rates:
     positive, scored = counts.positive, counts.scored
@@ -331,7 +331,7 @@ def _rates(
     return Rates(cells, num, den, group, models, pooling, cases, n_scored, n_total)
 
 
-def _add_rows(values: NDArray[Any], group: NDArray[np.int64], n_cells: int) -> NDArray[Any]:
+def _add_rows(values: NDArray[Any], group: Ints, n_cells: int) -> NDArray[Any]:
     if n_cells == len(group) and np.array_equal(group, np.arange(n_cells)):
         return values
     out = np.zeros((n_cells, values.shape[1]), dtype=np.int64 if values.dtype == bool else values.dtype)

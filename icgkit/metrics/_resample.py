@@ -13,9 +13,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from icgkit.metrics import _packed, _sums
-from icgkit.metrics.intervals import Bootstrap
+from icgkit.metrics._input import Floats, Ints
+from icgkit.metrics.intervals import Bootstrap, t_quantile
 
-Floats = NDArray[np.float64]
 Seed: TypeAlias = int | tuple[int, int]
 _KEEP = 30_000_000  # counts of a resampling plan that are kept for the next call with the same seed
 _CHUNK = 6_000_000  # counts drawn and multiplied at a time
@@ -79,9 +79,7 @@ def _count(drawn: NDArray[Any], counts: NDArray[np.uint8]) -> None:
     csr_array((ones, drawn.ravel().view(np.int32), ends), shape=drawn.shape).toarray(out=counts)
 
 
-def draw_sums(
-    sums: NDArray[Any], n_resamples: int, seed: int, *, progress: bool = False
-) -> NDArray[np.float64]:
+def draw_sums(sums: NDArray[Any], n_resamples: int, seed: int, *, progress: bool = False) -> Floats:
     """Resample clusters: (measures, clusters) sums to (measures, n_resamples) sums."""
     rows, index = draw_rows(sums, n_resamples, seed, progress=progress)
     return rows[index]
@@ -89,7 +87,7 @@ def draw_sums(
 
 def draw_rows(
     sums: NDArray[Any], n_resamples: int, seed: int, *, progress: bool = False
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[Floats, Ints]:
     """Resample clusters; return distinct rows of draws, and which row each measure has.
 
     Measures that repeat another one, and measures that are equal for every cluster, cost nothing.
@@ -128,9 +126,7 @@ def second(seed: int) -> tuple[int, int]:
     return (seed, 1)
 
 
-def draw_crossed(
-    sums: NDArray[Any], codes: Sequence[NDArray[np.int64]], ci: Bootstrap
-) -> NDArray[np.float64]:
+def draw_crossed(sums: NDArray[Any], codes: Sequence[Ints], ci: Bootstrap) -> Floats:
     """Draw the groups of two crossed columns independently; a column of `sums` counts by the product.
 
     `codes` give each column of `sums` its group in either.
@@ -151,7 +147,7 @@ def draw_crossed(
     return out
 
 
-def _whole(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _whole(rows: Floats) -> tuple[Floats, Ints]:
     """Scale rows of fractions with small denominators to whole numbers; return them and the scales.
 
     A row for which no scale is found keeps its values and has scale 0.
@@ -175,16 +171,14 @@ def _bar(n_clusters: int, n_resamples: int) -> Any:
     return tqdm(total=n_resamples, desc="bootstrap", unit="resample", mininterval=2.0)
 
 
-def ratio(num: NDArray[np.float64], den: NDArray[np.float64]) -> NDArray[np.float64]:
+def ratio(num: Floats, den: Floats) -> Floats:
     """Divide, with NaN (inside this package only) where nothing was drawn."""
     out = np.full(num.shape, np.nan)
     np.divide(num, den, out=out, where=den > 0)
     return out
 
 
-def percentile(
-    draws: NDArray[np.float64], level: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+def percentile(draws: Floats, level: float) -> tuple[Floats, Floats, Ints]:
     """Return lower and upper percentile of each row of draws, and how many draws are undefined.
 
     Rows without a defined draw get NaN.
@@ -202,12 +196,12 @@ def percentile(
 
 
 def ends(
-    draws: NDArray[np.float64],
+    draws: Floats,
     ci: Bootstrap,
-    clusters: NDArray[np.int64],
-    estimate: NDArray[np.float64],
-    without: Callable[[], NDArray[np.float64]] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    clusters: Ints,
+    estimate: Floats,
+    without: Callable[[], Floats] | None = None,
+) -> tuple[Floats, Floats, Ints]:
     """Return lower and upper end of each row of draws by the wanted kind, and undefined draws.
 
     `without` gives (rows, clusters) estimates without each cluster in turn, which BCa needs.
@@ -231,17 +225,22 @@ def ends(
     return low, high, undefined
 
 
-def _expanded(level: float, clusters: int) -> tuple[float, float]:
-    from scipy.special import stdtrit
+def held(
+    estimate: Floats, low: Floats, high: Floats, undefined: Ints, ci: Bootstrap
+) -> tuple[Floats, Floats]:
+    """Stretch intervals to their estimates; NaN where over 5 % of the draws are undefined, or all are alike."""
+    good = (undefined <= ci.n // 20) & (low < high) & np.isfinite(estimate)
+    ends = np.fmin(low, estimate), np.fmax(high, estimate)
+    return np.where(good, ends[0], np.nan), np.where(good, ends[1], np.nan)
 
-    t = float(stdtrit(clusters - 1, (1 + level) / 2))
+
+def _expanded(level: float, clusters: int) -> tuple[float, float]:
+    t = t_quantile((1 + level) / 2, clusters - 1)
     tail = NormalDist().cdf(-t * (clusters / (clusters - 1)) ** 0.5)
     return tail, 1 - tail
 
 
-def _bca(
-    draws: NDArray[np.float64], estimate: float, left_out: NDArray[np.float64], level: float
-) -> tuple[float, float] | None:
+def _bca(draws: Floats, estimate: float, left_out: Floats, level: float) -> tuple[float, float] | None:
     normal = NormalDist()
     below = ((draws < estimate).sum() + 0.5 * (draws == estimate).sum()) / len(draws)
     if not 0 < below < 1:
@@ -258,9 +257,7 @@ def _bca(
     return first, last
 
 
-def _quantiles(
-    draws: NDArray[np.float64], lower: float, upper: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _quantiles(draws: Floats, lower: float, upper: float) -> tuple[Floats, Floats]:
     """Do as np.quantile does, by two partitions at one place each, which are fast; reorders `draws`."""
     last = draws.shape[1] - 1
     below, above = int(lower * last), int(upper * last)
@@ -275,7 +272,7 @@ def _quantiles(
     return _between(first, second, lower * last - below), _between(high, after, upper * last - above)
 
 
-def _between(a: NDArray[np.float64], b: NDArray[np.float64], share: float) -> NDArray[np.float64]:
+def _between(a: Floats, b: Floats, share: float) -> Floats:
     return a + (b - a) * share if share < 0.5 else b - (b - a) * (1 - share)
 
 
@@ -293,7 +290,7 @@ class Ends(NamedTuple):
 
     low: Floats
     high: Floats
-    undefined: NDArray[np.int64]
+    undefined: Ints
     clusters: int
 
 
@@ -318,12 +315,14 @@ def groups(atoms: pl.DataFrame, cluster: Sequence[str]) -> int:
     return min(int(c.max(initial=-1)) + 1 for c in _sums.atom_codes(atoms, cluster))
 
 
-def interval(function: Callable[[Floats], Floats], sums: Floats, atoms: pl.DataFrame, ci: Bootstrap) -> Ends:
-    """Return the interval of each value that `function` makes of the sums."""
+def interval(
+    function: Callable[[Floats], Floats], sums: Floats, atoms: pl.DataFrame, ci: Bootstrap,
+    clusters: Ints | None = None,
+) -> Ends:  # fmt: skip
+    """Return the interval of each value that `function` makes of the sums; `clusters` behind each, all if absent."""
     drawn = draws(function, sums, atoms, ci)
     total = sums.sum(axis=1, keepdims=True)
     estimate, n = function(total)[:, 0], groups(atoms, ci.over)
-    found = ends(
-        drawn, ci, np.full(len(estimate), n), estimate, lambda: function(total - by_first(sums, atoms, ci))
-    )
+    behind = np.full(len(estimate), n) if clusters is None else clusters
+    found = ends(drawn, ci, behind, estimate, lambda: function(total - by_first(sums, atoms, ci)))
     return Ends(*found, n)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input
+from icgkit.metrics._input import Floats, Ints
 
 BATCH = 1 << 20
 """Rows looked at together when a frame is too large to be grouped at once."""
@@ -29,7 +30,7 @@ class Counts:
     units: pl.DataFrame
     positive: NDArray[Any]
     scored: NDArray[np.int32]
-    total: NDArray[np.int64]
+    total: Ints
     repeats: bool = True
     """False where it is known that no two rows share cell, unit and the column that tells rows apart."""
 
@@ -75,7 +76,7 @@ def _plain(frame: pl.DataFrame, keys: list[str]) -> bool:
 
 def _coded(
     frame: pl.DataFrame, names: list[str], further: list[str]
-) -> tuple[NDArray[np.int64], dict[str, pl.Series], bool] | None:
+) -> tuple[Ints, dict[str, pl.Series], bool] | None:
     """Add up all rows in one dense table, one axis a key column; None if that is too big.
 
     The third tells whether rows can stand twice: False where a column `further` tells all of them apart.
@@ -103,7 +104,7 @@ def _coded(
     return packed, labels, repeats
 
 
-def any_twice(numbers: NDArray[np.int64], room: int) -> bool:
+def any_twice(numbers: Ints, room: int) -> bool:
     """Tell whether one of the numbers, all below `room`, stands twice."""
     if room > max(64 * len(numbers), 1 << 16):
         ordered = np.sort(numbers)
@@ -169,9 +170,7 @@ def _no_cells() -> pl.DataFrame:
     return pl.DataFrame({"_k": [0]}, schema={"_k": pl.UInt32})
 
 
-def _batched(
-    lazy: pl.LazyFrame, names: list[str], n_cells: int
-) -> tuple[NDArray[np.int64] | None, dict[str, pl.Series]]:
+def _batched(lazy: pl.LazyFrame, names: list[str], n_cells: int) -> tuple[Ints | None, dict[str, pl.Series]]:
     """Code every key column as it is read and add batches up in one dense table; None if that is too big."""
     dtypes = lazy.collect_schema()
     kinds = {name: pl.Categories.random() for name in names}
@@ -211,7 +210,7 @@ def _batched(
 
 
 def _decoded(
-    packed: NDArray[np.int64], labels: dict[str, pl.Series], repeats: bool, names: list[str],
+    packed: Ints, labels: dict[str, pl.Series], repeats: bool, names: list[str],
     cells: list[str], unit: list[str],
 ) -> Counts:  # fmt: skip
     """Take the three counters of a dense table apart, its axes in the order of their values."""
@@ -237,7 +236,7 @@ def _decoded(
     return Counts(cell_frame, unit_frame, positive, scored, total, repeats)
 
 
-def _grown(table: NDArray[np.int64], room: list[int]) -> NDArray[np.int64]:
+def _grown(table: Ints, room: list[int]) -> Ints:
     bigger = np.zeros(room, dtype=np.int64)
     bigger[tuple(slice(0, n) for n in table.shape)] = table
     return bigger
@@ -255,7 +254,7 @@ def _labels(lazy: pl.LazyFrame, name: str, dtype: Any, kinds: pl.Categories, siz
     return pl.Series(name, [None if t is None else back[t] for t in text.to_list()], dtype=dtype)
 
 
-def _decode(codes: NDArray[np.int64], names: list[str], values: dict[str, pl.Series]) -> pl.DataFrame:
+def _decode(codes: Ints, names: list[str], values: dict[str, pl.Series]) -> pl.DataFrame:
     columns = []
     for name in reversed(names):
         size = len(values[name])
@@ -286,9 +285,7 @@ def _within(
     return cells, units, tables[0], tables[1]
 
 
-def cluster_index(
-    frame: pl.DataFrame | pl.LazyFrame, units: pl.DataFrame, cluster: str
-) -> tuple[NDArray[np.int64], int]:
+def cluster_index(frame: pl.DataFrame | pl.LazyFrame, units: pl.DataFrame, cluster: str) -> tuple[Ints, int]:
     """Return the cluster number of every unit, and how many clusters there are.
 
     Raises
@@ -315,7 +312,7 @@ def cluster_index(
     return joined["_c"].to_numpy().astype(np.int64), ids.height
 
 
-def by_cluster(values: NDArray[Any], clusters: NDArray[np.int64], n_clusters: int) -> NDArray[Any]:
+def by_cluster(values: NDArray[Any], clusters: Ints, n_clusters: int) -> NDArray[Any]:
     """Add up the columns (units) of `values` that share a cluster."""
     if n_clusters == values.shape[1]:
         return values
@@ -325,7 +322,7 @@ def by_cluster(values: NDArray[Any], clusters: NDArray[np.int64], n_clusters: in
     return out
 
 
-def numbered(frame: pl.DataFrame) -> NDArray[np.int64]:
+def numbered(frame: pl.DataFrame) -> Ints:
     """Number distinct rows in the order in which they come."""
     known = frame.unique(maintain_order=True).with_row_index("_n")
     joined = frame.join(known, on=frame.columns, how="left", nulls_equal=True, maintain_order="left")
@@ -337,12 +334,12 @@ def atom_columns(frame: pl.DataFrame | pl.LazyFrame, cluster: Sequence[str]) -> 
     return list(dict.fromkeys(c for name in cluster for c in unit_columns(frame, name)))
 
 
-def atom_codes(atoms: pl.DataFrame, cluster: Sequence[str]) -> list[NDArray[np.int64]]:
+def atom_codes(atoms: pl.DataFrame, cluster: Sequence[str]) -> list[Ints]:
     """Number the groups of each cluster column, atom by atom."""
     return [numbered(atoms.select(unit_columns(atoms, name))) for name in cluster]
 
 
-def squares(scores: NDArray[np.float64], codes: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float64]]:
+def squares(scores: Floats, codes: Sequence[Ints]) -> list[Floats]:
     """Return the sum over clusters of s s', s the summed `scores` (rows, p) of a cluster: the middle of a sandwich.
 
     One matrix a column of clusters; of two crossed columns a third one for their common parts.

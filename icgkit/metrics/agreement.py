@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.metrics import _input, _resample, _sums
+from icgkit.metrics._input import Floats, Ints
 from icgkit.metrics._rates import few, nullable
 from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, clusters_of, drawn, level_of
 from icgkit.metrics.paired import KEY
 
-Floats = NDArray[np.float64]
 COEFFICIENTS = ("raw", "kappa", "pabak", "ac1", "alpha")
 
 
@@ -103,7 +103,7 @@ def agreement(
     return pl.concat(parts)
 
 
-def _number(codes: dict[str, NDArray[Any]], names: list[str], rows: int) -> NDArray[np.int64]:
+def _number(codes: dict[str, NDArray[Any]], names: list[str], rows: int) -> Ints:
     """Give rows that agree in the columns `names` the same number, and other rows other numbers."""
     number, room = np.zeros(rows, dtype=np.int64), 1
     for name in names:
@@ -115,7 +115,7 @@ def _number(codes: dict[str, NDArray[Any]], names: list[str], rows: int) -> NDAr
     return number
 
 
-def _dense(number: NDArray[np.int64]) -> NDArray[np.int64]:
+def _dense(number: Ints) -> Ints:
     """Number the distinct numbers anew, from 0 on without holes."""
     room = int(number.max(initial=-1)) + 1
     if room > max(8 * len(number), 1 << 16):
@@ -183,7 +183,7 @@ def _pair(
     return pl.concat([total.select(by), result], how="horizontal") if by else result
 
 
-def _tally(joined: pl.DataFrame, groups: int) -> NDArray[np.int64]:
+def _tally(joined: pl.DataFrame, groups: int) -> Ints:
     """Count both, a only, b only, neither, pairs, one side missing and rows, group by group."""
     verdicts = []
     for name in ("_a", "_b"):  # 0 false, 1 true, 2 missing
@@ -248,32 +248,15 @@ def _intervals(
         ),
         "n_clusters": pl.Series(clusters, dtype=pl.Int64),
     }
-    flat = sums.reshape(4 * rows, -1)
-    made: dict[str, Floats] = {}
 
-    def keep(table: Floats) -> Floats:
-        made.update(coefficients(table.reshape(4, rows, -1)))
-        return table
+    def stacked(flat: Floats) -> Floats:
+        return np.concatenate(list(coefficients(flat.reshape(4, rows, -1)).values()))
 
-    _resample.draws(keep, flat, units, ci)
-    draws = dict(made)
-    left_out: dict[str, Floats] = {}
-    if ci.kind == "bca":
-        each = flat.sum(axis=1, keepdims=True) - _resample.by_first(flat, units, ci)
-        left_out = coefficients(each.reshape(4, rows, -1))
-    out = {}
-    for name in COEFFICIENTS:
-        low, high, undefined = _resample.ends(
-            draws[name],
-            ci,
-            clusters,
-            values[name],
-            lambda name=name: left_out[name],  # type: ignore[misc]
-        )
-        bad = (undefined > ci.n // 20) | (clusters < 2) | ~np.isfinite(values[name]) | (low == high)
-        low, high = np.where(bad, np.nan, low), np.where(bad, np.nan, high)
-        out[name] = (np.fmin(low, values[name]) + 0 * low, np.fmax(high, values[name]) + 0 * high)
-    return out, none
+    flat, behind = sums.reshape(4 * rows, -1), np.tile(clusters, len(COEFFICIENTS))
+    got = _resample.interval(stacked, flat, units, ci, behind)
+    ends = _resample.held(np.concatenate(list(values.values())), got.low, got.high, got.undefined, ci)
+    low, high = (end.reshape(len(COEFFICIENTS), rows) for end in ends)
+    return {name: (low[i], high[i]) for i, name in enumerate(COEFFICIENTS)}, none
 
 
 def _status(

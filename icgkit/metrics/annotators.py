@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.metrics import _input, _rates, _resample, _sums
+from icgkit.metrics._input import Floats
 from icgkit.metrics._output import grouped, lay_out, schema
 from icgkit.metrics._rates import few
 from icgkit.metrics.intervals import BOOTSTRAP, CI, Bootstrap, any_kind, clusters_of, drawn, level_of
 from icgkit.metrics.recall import rated_apart
-
-Floats = NDArray[np.float64]
 
 
 def fleiss(
@@ -153,18 +151,18 @@ def _fleiss(
         row["method"] = drawing.words(" x ".join(cluster) or "items")
         row["n_clusters"] = _resample.groups(atoms, drawing.over)
         if row["n_clusters"] > 1:
-            ends = _resample.interval(
+            got = _resample.interval(
                 lambda m: np.stack([_coefficients(m, k, equal)[n] for n in _NAMES]), sums, atoms, drawing
             )
+            point = np.concatenate([values[n] for n in _NAMES])
+            ends = _resample.held(point, got.low, got.high, got.undefined, ci)
     for i, name in enumerate(_NAMES):
         value = float(values[name][0])
         if not np.isfinite(value):
             continue
         row[name] = value
-        if ends is not None and ci is not None:
-            low, high = float(ends.low[i]), float(ends.high[i])
-            if ends.undefined[i] <= ci.n // 20 and low < high:
-                row |= {f"{name}_low": min(low, value), f"{name}_high": max(high, value)}
+        if ends is not None and np.isfinite(ends[0][i]):
+            row |= {f"{name}_low": float(ends[0][i]), f"{name}_high": float(ends[1][i])}
     bare = [n for n in _NAMES if row.get(n) is not None and row.get(f"{n}_low") is None]
     if bare and ci is not None:
         notes.append(f"no interval for {', '.join(bare)}: constant or too few items")

@@ -8,15 +8,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.metrics import _input, _rates, _resample
+from icgkit.metrics._input import Floats
 from icgkit.metrics._output import lay_out, schema
 from icgkit.metrics._rates import Average, Pooling, Rates, few, method
-from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, clusters_of, drawn, level_of, needed
-
-Floats = NDArray[np.float64]
+from icgkit.metrics.intervals import (
+    BOOTSTRAP,
+    Bootstrap,
+    clusters_of,
+    drawn,
+    level_of,
+    needed,
+    t_below,
+    t_quantile,
+)
 
 
 @dataclass(frozen=True)
@@ -59,11 +66,15 @@ class Contrast:
         """Return the contrast with one target, `default` where none is named; raise for several."""
         if self.targets is None:
             return replace(self, targets=[default])
-        several = isinstance(self.targets, Iterable) and not isinstance(self.targets, str)
-        names = list(self.targets) if several else [self.targets]
+        names = self.named()
         if len(names) != 1:
             raise SchemaError("Contrast.targets", got=names, allowed="one target here")
         return replace(self, targets=names)
+
+    def named(self) -> list[Any]:
+        """Return the targets that are named as a list."""
+        several = isinstance(self.targets, Iterable) and not isinstance(self.targets, str)
+        return list(self.targets) if several else [self.targets]
 
     def sides(
         self, frame: pl.DataFrame | pl.LazyFrame, *, where: str = "judgments"
@@ -81,13 +92,10 @@ class Contrast:
             frame = frame.with_columns(over.cast(pl.String))
         values = frame.lazy().select(over.unique()).collect().get_column(self.over)
         known = sorted(str(v) for v in values if v is not None)
-        reference, targets = str(self.reference), self.targets
-        if targets is None:
-            wanted = [t for t in known if t != reference]
-        elif isinstance(targets, str) or not isinstance(targets, Iterable):
-            wanted = [str(targets)]
-        else:
-            wanted = [str(t) for t in targets]
+        reference = str(self.reference)
+        wanted = [str(t) for t in (known if self.targets is None else self.named())]
+        if self.targets is None and reference in wanted:
+            wanted.remove(reference)
         if not known:
             raise SchemaError(
                 f"{where}: no rows with a value of {self.over!r}", allowed="at least two values"
@@ -429,11 +437,9 @@ def _two_tests(d: float, draws: Floats, clusters: int, margin: float, ci: Bootst
     s = float(known.std(ddof=1)) * (clusters / (clusters - 1)) ** 0.5
     if s <= 1e-12:
         return row | {"status": "constant over clusters: no test"}
-    from scipy.special import stdtr, stdtrit
-
     df = clusters - 1
-    worse, better = (float(stdtr(df, -x / s)) for x in (d + margin, margin - d))
-    half = float(stdtrit(df, 1 - alpha)) * s
+    worse, better = (t_below(-x / s, df) for x in (d + margin, margin - d))
+    half = t_quantile(1 - alpha, df) * s
     row |= {"low": d - half, "high": d + half, "p_noninferior": worse, "p_nonsuperior": better}
     row["p_value"] = max(worse, better)
     if row["p_value"] < alpha:

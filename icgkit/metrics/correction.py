@@ -8,16 +8,15 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _rates, _resample, _sums
+from icgkit.metrics._input import Flags, Floats, Ints
 from icgkit.metrics._output import grouped, lay_out, schema
 from icgkit.metrics._rates import Average, Pooling, few
 from icgkit.metrics.contrasts import CONTRAST, Contrast
-from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, needed
+from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, needed, t_quantile
 
-Floats = NDArray[np.float64]
 METHODS = ("judge", "labels", "rogan_gladen", "prediction_powered", "prediction_powered_tuned")
 LEAST = 10
 """Below this number of labelled clusters a clustered error is itself too uncertain to lean on."""
@@ -218,12 +217,12 @@ class _Cell:
     f: Floats
     y: Floats
     v: Floats
-    atom: NDArray[np.int64]
+    atom: Ints
     n_total: int
     n_cases: int
 
     @property
-    def labelled(self) -> NDArray[np.bool_]:
+    def labelled(self) -> Flags:
         """Decisions with both verdicts."""
         return np.isfinite(self.y)
 
@@ -256,11 +255,11 @@ class _Part(NamedTuple):
     moves: Floats
 
 
-def _added(code: NDArray[np.int64], values: Floats, size: int) -> Floats:
+def _added(code: Ints, values: Floats, size: int) -> Floats:
     return np.bincount(code, weights=values, minlength=size).astype(np.float64)
 
 
-def _weighted(x: Floats, v: Floats, atom: NDArray[np.int64], n_atoms: int) -> _Part:
+def _weighted(x: Floats, v: Floats, atom: Ints, n_atoms: int) -> _Part:
     total = v.sum()
     if not total > 0:
         return _Part(np.nan, np.zeros(n_atoms))
@@ -294,9 +293,7 @@ def _tuning(cell: _Cell) -> float:
     return float(np.clip(together / (spread * (1 + len(f) / (~on).sum())), 0, 1))
 
 
-def _variance(
-    moves: Floats, codes: Sequence[NDArray[np.int64]], used: NDArray[np.bool_]
-) -> tuple[float, int]:
+def _variance(moves: Floats, codes: Sequence[Ints], used: Flags) -> tuple[float, int]:
     """Return the variance from sums within clusters, and the clusters used (of crossed ones the fewer)."""
     squares, sizes = [], []
     for code in codes:
@@ -360,8 +357,6 @@ def _report(cells: dict[str, _Cell | None], atoms: pl.DataFrame, ci: Bootstrap) 
 def _student(
     row: dict[str, Any], mean: float, variance: float, clusters: int, lowest: float, ci: Bootstrap
 ) -> None:
-    from scipy.special import stdtrit
-
     if not np.isfinite(mean):
         row |= {"status": "nothing labelled on one side", "n_clusters": clusters}
         return
@@ -374,7 +369,7 @@ def _student(
     elif variance <= 1e-18:
         row["status"] = "constant: no interval"
     else:
-        half = float(stdtrit(clusters - 1, (1 + ci.level) / 2)) * variance**0.5
+        half = t_quantile((1 + ci.level) / 2, clusters - 1) * variance**0.5
         row |= {
             "low": max(lowest, min(mean - half, 1.0)),
             "high": min(1.0, max(mean + half, lowest)),
@@ -427,14 +422,12 @@ def _rogan_gladen(
         return
     estimate = float(value(sums.sum(axis=1, keepdims=True))[0, 0])
     row |= {"estimate": estimate, "status": "ok"}
-    ends = _resample.interval(value, sums, atoms, ci)
-    low, high, undefined = float(ends.low[0]), float(ends.high[0]), int(ends.undefined[0])
-    if undefined > ci.n // 20 or not low < high:
-        row["status"] = f"{undefined} of {ci.n} draws undefined: no interval"
-    else:
-        row |= {"low": min(low, estimate), "high": max(high, estimate)}
-        row["width"] = row["high"] - row["low"]
-        row["status"] = few(labelled, ci) or "ok"
+    got = _resample.interval(value, sums, atoms, ci)
+    low, high = (float(end[0]) for end in _resample.held(np.array([estimate]), *got[:3], ci))
+    row |= {"low": low, "high": high, "width": high - low, "status": few(labelled, ci) or "ok"}
+    if not low < high:
+        row |= dict.fromkeys(["low", "high", "width"])
+        row["status"] = f"{got.undefined[0]} of {ci.n} draws undefined: no interval"
     if any(not 0 <= r <= 1 for r in raw):
         row["status"] = "estimate " + " and ".join(f"{r:.3f}" for r in raw) + " cut to 0..1"
 

@@ -7,16 +7,14 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _rates, _resample
+from icgkit.metrics._input import Floats, Ints
 from icgkit.metrics._output import grouped, lay_out, schema
 from icgkit.metrics._rates import Pooling, Rates, method
 from icgkit.metrics.contrasts import finite, settled
 from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, clusters_of, drawn, level_of
-
-Floats = NDArray[np.float64]
 
 
 def spread(
@@ -133,7 +131,7 @@ _EXTREME = schema(
 
 
 def _extreme(
-    rates: Rates, index: NDArray[np.int64], estimate: Floats, draws: Floats | None,
+    rates: Rates, index: Ints, estimate: Floats, draws: Floats | None,
     combine: Callable[[Floats, Floats], Floats], over: str, ci: Bootstrap | None,
 ) -> dict[str, Any]:  # fmt: skip
     alive = index[np.isfinite(estimate[index])]

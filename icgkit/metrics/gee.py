@@ -10,16 +10,15 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.metrics import _input, _rates, _sums
 from icgkit.metrics._gee_solve import Fit, fit_rows, meat, separated, solve
+from icgkit.metrics._input import Flags, Floats, Ints
 from icgkit.metrics._output import lay_out, schema
 from icgkit.metrics._rates import FEW
-from icgkit.metrics.intervals import SANDWICH, Sandwich
+from icgkit.metrics.intervals import SANDWICH, Sandwich, t_below, t_quantile
 
-Floats = NDArray[np.float64]
 USUAL = ("direct", "gpt-4o", "gpt-4o (simulated)")
 """Levels that are the reference of their term where nothing else is said."""
 
@@ -123,19 +122,15 @@ def gee(
     if formula is not None:
         return _by_formula(frame, formula, outcome, unit, dict(reference or {}), options)
     counts = _sums.count(frame, outcome, terms, unit)
-    known = (
-        ~counts.cells.select(pl.any_horizontal(pl.col(terms).is_null())).to_series().to_numpy()
-        if terms
-        else [True]
-    )
-    y, n = (x[np.asarray(known)].T.astype(np.float64) for x in (counts.positive, counts.scored))
-    cells = counts.cells.filter(pl.Series(known))
-    used = n.sum(axis=0) > 0
+    used = counts.scored.sum(axis=1) > 0
+    for term in terms:
+        used &= counts.cells[term].is_not_null().to_numpy()
     if not used.any():
         raise SchemaError(
             "judgments: no row with an outcome and all terms", got={"rows": int(counts.total.sum())}
         )
-    cells, y, n = cells.filter(pl.Series(used)), y[:, used], n[:, used]
+    cells = counts.cells.filter(pl.Series(used))
+    y, n = (x[used].T.astype(np.float64) for x in (counts.positive, counts.scored))
     design, labels = _design(cells, terms, dict(reference or {}))
     data = _Data(design, y, n, _sums.atom_codes(counts.units, options.cluster), int(counts.total.sum()))
     return _report(data, labels, options)
@@ -158,7 +153,7 @@ class _Data(NamedTuple):
     design: Floats
     y: Floats
     n: Floats
-    codes: list[NDArray[np.int64]]
+    codes: list[Ints]
     n_total: int
 
 
@@ -200,14 +195,17 @@ def _design(cells: pl.DataFrame, terms: list[str], reference: dict[str, str]) ->
         for name in others:
             columns.append((text == name).cast(pl.Float64).to_numpy())
             labels.append((term, name, base))
-    design = np.column_stack(columns)
+    return _independent(np.column_stack(columns), f"terms {', '.join(terms)}"), labels
+
+
+def _independent(design: Floats, what: str) -> Floats:
+    """Return the design; raise if a column follows from others."""
     if np.linalg.matrix_rank(design) < design.shape[1]:
         raise SchemaError(
-            f"terms {', '.join(terms)} determine each other in these data",
-            allowed="terms whose effects can be told apart",
+            f"{what} determine each other in these data", allowed="terms whose effects can be told apart",
             remedy="leave one out, or filter to the rows where they cross",
-        )
-    return design, labels
+        )  # fmt: skip
+    return design
 
 
 def _levels(values: pl.Series, reference: dict[str, str]) -> list[str]:
@@ -238,7 +236,7 @@ def _report(data: _Data, labels: list[Label], options: _Options) -> pl.DataFrame
     freedom = clusters - whole
     quantile = NormalDist().inv_cdf((1 + options.level) / 2)
     if options.errors == "bias_reduced" and freedom > 0:
-        quantile = _t_quantile((1 + options.level) / 2, freedom)
+        quantile = t_quantile((1 + options.level) / 2, freedom)
     least = 2 if options.errors == "bias_reduced" else 10
     n_scored = int(data.n.sum())
     out = []
@@ -262,7 +260,9 @@ def _report(data: _Data, labels: list[Label], options: _Options) -> pl.DataFrame
             low, high = b - quantile * se, b + quantile * se
             row |= {"low": low, "high": high, "odds_ratio_low": _odds(low), "odds_ratio_high": _odds(high)}
         if sound and z is not None:
-            row["p_value"] = erfc(abs(z) / sqrt(2)) if options.errors == "robust" else _t_tails(z, freedom)
+            row["p_value"] = (
+                erfc(abs(z) / sqrt(2)) if options.errors == "robust" else 2 * t_below(-abs(z), freedom)
+            )
         out.append(row)
     return lay_out(out, _REPORT)
 
@@ -284,19 +284,7 @@ def _method(options: _Options) -> str:
     return f"GEE, logit, {options.working}, {kind}{crossed} ({engine})"
 
 
-def _t_quantile(share: float, freedom: int) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(freedom, share))
-
-
-def _t_tails(t: float, freedom: int) -> float:
-    from scipy.special import stdtr
-
-    return float(2 * stdtr(freedom, -abs(t)))
-
-
-def _estimable(design: Floats) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _estimable(design: Floats) -> tuple[Ints, Flags]:
     """Return columns that span the design, and which coefficients the rows that are left determine."""
     p = design.shape[1]
     if not len(design):
@@ -336,7 +324,7 @@ def _flags(fit: Fit, clusters: int, p: int, errors: str) -> list[str]:
     return [f"{clusters} clusters: robust errors are likely too small"] if clusters < FEW else []
 
 
-def gone_words(data: _Data, labels: list[Label], i: int, gone: NDArray[np.bool_]) -> str:
+def gone_words(data: _Data, labels: list[Label], i: int, gone: Flags) -> str:
     """Say why a coefficient has no value."""
     term, name, base = labels[i]
     y, n = data.y.sum(axis=0), data.n.sum(axis=0)
@@ -397,11 +385,7 @@ def _by_formula(
             "formula gives values that are no numbers", got=formula, remedy="check logarithms and divisions"
         )
     design, cell = np.unique(rows, axis=0, return_inverse=True)
-    if np.linalg.matrix_rank(design) < design.shape[1]:
-        raise SchemaError(
-            "terms of the formula determine each other in these data", got=formula,
-            remedy="leave one out, or filter to the rows where they cross",
-        )  # fmt: skip
+    _independent(design, f"terms of the formula {formula!r}")
     atoms = kept.select(unit).unique().sort(unit)
     joined = kept.select(unit).join(atoms.with_row_index("_a"), on=unit, how="left", maintain_order="left")
     atom = joined["_a"].to_numpy()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
+from icgkit.metrics._input import Floats
 from icgkit.metrics.intervals import Bootstrap
 
 SAME = 0.3
@@ -16,9 +16,7 @@ INSIDE = 0.6
 COLUMNS = ("case_id", "subtype", "x0", "y0", "x1", "y1")
 
 
-def overlap(
-    a: NDArray[np.float64], b: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def overlap(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Return for boxes of shape (n, 4) and (m, 4) intersection over union, and over the smaller, of shape (n, m).
 
     Examples
@@ -79,13 +77,8 @@ def match_nodes(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
                 pairs.append(
                     (case, one["row"][int(i)], two["row"][int(j)], float(iou[i, j]), bool(alike[i, j]))
                 )
-    columns = {
-        "case_id": pl.String,
-        "first": pl.Int64,
-        "second": pl.Int64,
-        "iou": pl.Float64,
-        "same_subtype": pl.Boolean,
-    }
+    whole = dict.fromkeys(["first", "second"], pl.Int64)
+    columns = {"case_id": pl.String} | whole | {"iou": pl.Float64, "same_subtype": pl.Boolean}
     return pl.DataFrame(pairs, schema=columns, orient="row")
 
 
@@ -123,7 +116,7 @@ def graph_agreement(
     cases = sorted({*first["case_id"], *second["case_id"]})
     place = {case: k for k, case in enumerate(cases)}
 
-    def by_case(values: pl.Series, weights: pl.Series | None = None) -> NDArray[np.float64]:
+    def by_case(values: pl.Series, weights: pl.Series | None = None) -> Floats:
         at = [place[case] for case in values]
         return np.bincount(
             at, None if weights is None else weights.cast(pl.Float64).to_numpy(), minlength=len(cases)

@@ -198,27 +198,26 @@ BOOTSTRAP = Bootstrap()
 NO_INTERVAL = (CASE,)
 
 
-def drawn(ci: Any, *, name: str = "ci") -> Bootstrap | None:
+_DRAWN = "ig.Bootstrap(n=10_000, seed=42, cluster=None, level=0.95)"
+
+
+def drawn(ci: Any) -> Bootstrap | None:
     """Return the bootstrap, or None; raise for anything else."""
-    if ci is None or isinstance(ci, Bootstrap):
-        return ci
-    raise _not_one(name, ci, "ig.Bootstrap(n=10_000, seed=42, cluster=None, level=0.95) or None")
+    return ci if ci is None else needed(ci, f"{_DRAWN} or None")
 
 
 def any_kind(ci: Any) -> CI:
     """Return a bootstrap, Wilson or None; raise for anything else."""
-    if ci is None or isinstance(ci, Bootstrap | Wilson):
+    if ci is None or isinstance(ci, Wilson):
         return ci
-    raise _not_one(
-        "ci", ci, "ig.Bootstrap(n=10_000, seed=42, cluster=None, level=0.95), ig.Wilson(level=0.95) or None"
-    )
+    return needed(ci, f"{_DRAWN}, ig.Wilson(level=0.95) or None")
 
 
-def needed(ci: Any, *, name: str = "ci") -> Bootstrap:
+def needed(ci: Any, allowed: str = "ig.Bootstrap(n=10_000, seed=42, cluster=None)") -> Bootstrap:
     """Return the bootstrap; raise for anything else, None too."""
     if isinstance(ci, Bootstrap):
         return ci
-    raise _not_one(name, ci, "ig.Bootstrap(n=10_000, seed=42, cluster=None)")
+    raise SchemaError("ci=", got=ci, allowed=allowed, remedy="import icgkit as ig; give ci=ig.Bootstrap()")
 
 
 def clusters_of(ci: CI) -> tuple[str, ...]:
@@ -226,12 +225,20 @@ def clusters_of(ci: CI) -> tuple[str, ...]:
     return NO_INTERVAL if ci is None else ci.over
 
 
+def t_quantile(share: float, freedom: int) -> float:
+    """Return the quantile of Student's t."""
+    from scipy.special import stdtrit  # scipy.stats takes a second to import
+
+    return float(stdtrit(freedom, share))
+
+
+def t_below(t: float, freedom: int) -> float:
+    """Return the share of Student's t that lies below."""
+    from scipy.special import stdtr
+
+    return float(stdtr(freedom, t))
+
+
 def level_of(ci: CI) -> float | None:
     """Return the confidence level, or None without an interval."""
     return None if ci is None else ci.level
-
-
-def _not_one(name: str, got: Any, allowed: str) -> SchemaError:
-    return SchemaError(
-        f"{name}=", got=got, allowed=allowed, remedy="import icgkit as ig; give ci=ig.Bootstrap()"
-    )

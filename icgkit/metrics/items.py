@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _rates, _sums
+from icgkit.metrics._input import Floats, Ints
 from icgkit.metrics._rates import few
 from icgkit.metrics.intervals import Bootstrap, level_ok
 
-Floats = NDArray[np.float64]
 MOST = 8193
 """Points of the grid beyond which the integral is given up as it is, and the status says so."""
 
@@ -127,7 +126,7 @@ def item_response(
 
 def _groups(
     known: pl.DataFrame, things: pl.DataFrame, what: list[str], held: list[str], over: Sequence[str]
-) -> list[NDArray[np.int64]]:
+) -> list[Ints]:
     """Return the group of each item in each cluster column."""
     if not over:
         return []
@@ -188,7 +187,7 @@ def _points(scored: Floats, sd: float) -> int:
     return int(min(MOST, max(121, np.ceil(18 / (narrow / 3)) // 2 * 2 + 1)))
 
 
-def _fit(found: Floats, scored: Floats, codes: list[NDArray[np.int64]]) -> _Fit:
+def _fit(found: Floats, scored: Floats, codes: list[Ints]) -> _Fit:
     from scipy.optimize import minimize
 
     same, index, times = np.unique(
@@ -234,7 +233,7 @@ def _fit(found: Floats, scored: Floats, codes: list[NDArray[np.int64]]) -> _Fit:
 
 def _robust(
     inverse: Floats, answers: tuple[Floats, Floats], posterior: Floats, p: Floats, grid: Floats,
-    codes: list[NDArray[np.int64]],
+    codes: list[Ints],
 ) -> Floats:  # fmt: skip
     """Return the sandwich with scores added up within groups of items."""
     found, scored = answers

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _rates, _resample, _sums
+from icgkit.metrics._input import Floats
 from icgkit.metrics._output import grouped, lay_out, schema
 from icgkit.metrics._rates import FEW, Average
 from icgkit.metrics.contrasts import CONTRAST, Contrast, finite, settle_difference
@@ -310,7 +310,7 @@ def _permutation(whole: pl.DataFrame, average: str, ci: Bootstrap) -> dict[str, 
 _PERMUTATION = schema("estimate p_value n_pairs n_total n_missing n_cases n_clusters method status")
 
 
-def _flip(d: NDArray[np.float64], exact: bool, n_resamples: int, seed: int) -> float:
+def _flip(d: Floats, exact: bool, n_resamples: int, seed: int) -> float:
     observed = abs(d.sum()) - 1e-9
     if exact:
         patterns = (np.arange(1 << len(d))[:, None] >> np.arange(len(d))) & 1
@@ -399,7 +399,7 @@ _COHEN = schema(
 )
 
 
-def _effect(m: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _effect(m: Floats) -> tuple[Floats, Floats]:
     """Return d and d_z from sums of 1, a, b, a^2, b^2, (b - a)^2."""
     n, a, b, aa, bb, dd = m
     bottom = np.where(n > 1, n - 1, np.nan)

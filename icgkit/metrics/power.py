@@ -14,7 +14,7 @@ from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _resample, _sums
 from icgkit.metrics._output import schema
 from icgkit.metrics.contrasts import CONTRAST, Contrast
-from icgkit.metrics.intervals import Bootstrap, needed, whole
+from icgkit.metrics.intervals import Bootstrap, needed, t_quantile, whole
 from icgkit.metrics.paired import compared
 from icgkit.metrics.paired import pairs as matched_pairs
 
@@ -268,18 +268,12 @@ def power_from_pilot(
         rng = np.random.default_rng([ci.seed, size])
         picked = d[rng.integers(0, len(d), size=(ci.n, size))]
         mean, spread = picked.mean(axis=1), picked.std(axis=1, ddof=1)
-        rejected = float((np.abs(mean) * size**0.5 > _t(alpha, size - 1) * spread).mean())
+        rejected = float((np.abs(mean) * size**0.5 > t_quantile(1 - alpha / 2, size - 1) * spread).mean())
         low, high = _resample.wilson(rejected, ci.n, ci.level)
         status = "ok" if len(d) >= FEW_CASES else f"pilot of {len(d)} clusters: its spread is uncertain"
         rows.append((float(d.mean()), size, rejected, low, high, ci.level, ci.n, len(d), how, status))
     columns = schema("effect cases estimate low high level n_studies n_clusters method status")
     return pl.DataFrame(rows, schema=columns, orient="row")
-
-
-def _t(alpha: float, freedom: int) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(freedom, 1 - alpha / 2))
 
 
 def power_kappa(

@@ -131,10 +131,7 @@ def rejection(
 
 
 def leakage(
-    guesses: _input.IntoFrame,
-    *,
-    by: str | Sequence[str] = ("model", "form"),
-    ci: CI = BOOTSTRAP,
+    guesses: _input.IntoFrame, *, by: str | Sequence[str] = ("model", "form"), ci: CI = BOOTSTRAP
 ) -> pl.DataFrame:
     """Compute what a reason alone gives away: subtype, region, and guesses that cannot be used.
 

@@ -8,25 +8,18 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _rates, _resample
+from icgkit.metrics._input import Flags, Floats
 from icgkit.metrics._output import grouped, lay_out, schema
 from icgkit.metrics._rates import Average, Pooling, method
 from icgkit.metrics.contrasts import settle_difference
-from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, needed
-
-Floats = NDArray[np.float64]
+from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, needed, t_below
 
 
 def spearman(
-    frame: _input.IntoFrame,
-    x: str,
-    y: str,
-    *,
-    by: str | Sequence[str] = (),
-    ci: Bootstrap = BOOTSTRAP,
+    frame: _input.IntoFrame, x: str, y: str, *, by: str | Sequence[str] = (), ci: Bootstrap = BOOTSTRAP
 ) -> pl.DataFrame:
     """Compute Spearman's rank correlation of two columns.
 
@@ -100,17 +93,15 @@ def _spearman(part: pl.DataFrame, ci: Bootstrap) -> dict[str, Any]:
     row |= {"p_permutation": (extreme + 1) / (ci.n + 1)}
     if abs(rho) > 1 - 1e-12:
         return row | {"estimate": round(rho), "status": "perfect: no interval, no t approximation"}
-    from scipy.special import stdtr
-
     t = rho * np.sqrt((n - 2) / (1 - rho**2))
-    row |= {"estimate": rho, "p_value": float(2 * stdtr(n - 2, -abs(t))), "status": "ok"}
+    row |= {"estimate": rho, "p_value": 2 * t_below(-abs(t), n - 2), "status": "ok"}
     if n > 3:
         half = NormalDist().inv_cdf((1 + ci.level) / 2) * np.sqrt((1 + rho**2 / 2) / (n - 3))
         row["low"], row["high"] = (float(np.tanh(np.arctanh(rho) + s * half)) for s in (-1, 1))
     return row
 
 
-def _standard(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
+def _standard(ranks: Floats) -> Floats:
     centred = ranks - ranks.mean()
     return np.asarray(centred / np.sqrt(centred @ centred))
 
@@ -198,7 +189,7 @@ def _rank_correlation(x: Floats, columns: Floats) -> Floats:
     from scipy.stats import rankdata
 
     out = np.full(columns.shape[1], np.nan)
-    whole: NDArray[np.bool_] = np.asarray(np.isfinite(columns).all(axis=0))
+    whole: Flags = np.asarray(np.isfinite(columns).all(axis=0))
     parts = [(np.ones(len(x), dtype=bool), whole)] if whole.any() else []
     parts += [(np.isfinite(columns[:, k]), np.arange(len(whole)) == k) for k in np.flatnonzero(~whole)]
     for rows, chosen in parts:
