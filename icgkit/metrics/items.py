@@ -12,6 +12,7 @@ import polars as pl
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _rates, _sums
 from icgkit.metrics._input import Floats, Ints
+from icgkit.metrics._output import lay_out, schema
 from icgkit.metrics._rates import few
 from icgkit.metrics.intervals import Bootstrap, level_ok
 
@@ -216,19 +217,11 @@ def _fit(found: Floats, scored: Floats, codes: list[Ints]) -> _Fit:
             break
         start, points = best.x, 2 * points - 1
     value, posterior, p, sd = _terms(best.x, few, of, *args[3:])
-    x = args[3]
+    posterior, grid = posterior[index.ravel()], sd * args[3]
     if codes:
-        inverse = _robust(inverse, (found, scored), posterior[index.ravel()], p, sd * x, codes)
-    return _Fit(
-        best.x[:-1],
-        float(sd),
-        inverse,
-        float(value @ times),
-        posterior[index.ravel()],
-        sd * x,
-        bool(best.success),
-        moved,
-    )
+        inverse = _robust(inverse, (found, scored), posterior, p, grid, codes)
+    likelihood = float(value @ times)
+    return _Fit(best.x[:-1], float(sd), inverse, likelihood, posterior, grid, bool(best.success), moved)
 
 
 def _robust(
@@ -237,13 +230,8 @@ def _robust(
 ) -> Floats:  # fmt: skip
     """Return the sandwich with scores added up within groups of items."""
     found, scored = answers
-    scores = np.hstack(
-        [
-            found - scored * (posterior @ p.T),
-            -((posterior @ grid) * found.sum(axis=1) - ((scored @ p) * posterior) @ grid)[:, None],
-        ]
-    )
-
+    last = ((scored @ p) * posterior) @ grid - (posterior @ grid) * found.sum(axis=1)
+    scores = np.column_stack([found - scored * (posterior @ p.T), last])
     sizes = [len(np.unique(code)) for code in codes]
     sizes += [len(np.unique(np.stack(codes, axis=1), axis=0))] if len(codes) == 2 else []
     weighted = [m * (n / max(n - 1, 1)) for m, n in zip(_sums.squares(scores, codes), sizes, strict=True)]
@@ -264,27 +252,24 @@ def _assemble(
     z = NormalDist().inv_cdf((1 + level) / 2)
     flag = few(clusters, None).replace("interval", "error") if clusters is not None else ""
     rows = []
-    for k in range(people.height):
+    for k, head in enumerate(people.drop("_r").iter_rows(named=True)):
         n, hits = int(scored[:, k].sum()), int(found[:, k].sum())
+        row = head | {
+            "level": level,
+            "scale": "log odds",
+            "n_scored": n,
+            "n_found": hits,
+            "n_clusters": clusters,
+        }
         if hits in (0, n):
-            rows.append(
-                (None, None, None, None, n, hits, f"{'all' if hits else 'none'} found: ability without bound")
-            )
+            rows.append(row | {"status": f"{'all' if hits else 'none'} found: ability without bound"})
             continue
         ability, variance = float(fit.ability[k]), float(fit.covariance[k, k])
-        se = variance**0.5 if variance > 0 else None
-        bounds = (ability - z * se, ability + z * se) if se else (None, None)
-        rows.append((ability, se, *bounds, n, hits, (flag or "ok") if se else "no standard error"))
-    abilities = pl.DataFrame(
-        rows,
-        schema={**dict.fromkeys(["ability", "se", "low", "high"], pl.Float64), "n_scored": pl.Int64,
-                "n_found": pl.Int64, "status": pl.String},
-        orient="row",
-    )  # fmt: skip
-    abilities = abilities.select(
-        "ability", "se", "low", "high", level=pl.lit(level), scale=pl.lit("log odds"), n_scored="n_scored",
-        n_found="n_found", n_clusters=pl.lit(clusters, pl.Int64), status="status",
-    )  # fmt: skip
+        row |= {"ability": ability, "status": "no standard error"}
+        if variance > 0:
+            se = variance**0.5
+            row |= {"se": se, "low": ability - z * se, "high": ability + z * se, "status": flag or "ok"}
+        rows.append(row)
     difficulty = fit.posterior @ fit.grid
     spread = np.sqrt(np.maximum(fit.posterior @ fit.grid**2 - difficulty**2, 0))
     p = 1 / (1 + np.exp(-(fit.ability[None, :] - difficulty[:, None])))
@@ -305,17 +290,20 @@ def _assemble(
         status = "not converged"
     elif fit.moved >= 1e-4:
         status = f"{points} points are too few: abilities move by {fit.moved:.2g} errors at twice as many"
-    summary = pl.DataFrame(
-        {
-            "sd_items": [fit.sd], "log_likelihood": [fit.log_likelihood], "n_points": [points],
-            "moved": [fit.moved], "n_scored": [int(scored.sum())], "n_total": [counts["n_total"]],
-            "n_missing": [counts["n_missing"]], "n_items": [things.height], "n_respondents": [people.height],
-            "method": [f"Rasch, random items, marginal likelihood, {points} points, checked at {2 * points - 1}"],
-            "status": [status],
-        }
-    )  # fmt: skip
+    summary = {
+        "sd_items": fit.sd, "log_likelihood": fit.log_likelihood, "n_points": points, "moved": fit.moved,
+        "n_scored": int(scored.sum()), "n_items": things.height, "n_respondents": people.height,
+        "method": f"Rasch, random items, marginal likelihood, {points} points, checked at {2 * points - 1}",
+        "status": status,
+    }  # fmt: skip
     return ItemResponse(
-        pl.concat([people.drop("_r"), abilities], how="horizontal"),
+        lay_out(rows, dict(people.drop("_r").schema) | _ABILITY),
         pl.concat([things.drop("_i"), items], how="horizontal"),
-        summary,
+        lay_out([summary | counts], _SUMMARY),
     )
+
+
+_ABILITY = schema("ability se low high level scale n_scored n_found n_clusters status")
+_SUMMARY = schema(
+    "sd_items log_likelihood n_points moved n_scored n_total n_missing n_items n_respondents method status"
+)
