@@ -285,31 +285,40 @@ def _within(
     return cells, units, tables[0], tables[1]
 
 
-def cluster_index(frame: pl.DataFrame | pl.LazyFrame, units: pl.DataFrame, cluster: str) -> tuple[Ints, int]:
-    """Return the cluster number of every unit, and how many clusters there are.
-
-    Raises
-    ------
-    SchemaError
-        If a unit lies in more than one cluster.
-    """
+def with_clusters(
+    frame: pl.DataFrame | pl.LazyFrame, units: pl.DataFrame, cluster: Sequence[str], what: str
+) -> pl.DataFrame:
+    """Return the units with the columns of their clusters; raise if a unit lies in several."""
     names = units.columns
-    if cluster in names:
-        return np.arange(units.height, dtype=np.int64), units.height
-    _input.require(frame, [cluster], where="frame")
-    _input.no_null(frame, [cluster], where="frame", what="cluster")
-    pairs = frame.lazy().select(*names, cluster).unique().collect(engine="streaming")
+    more = [c for c in dict.fromkeys(cluster) if c not in names]
+    if not more:
+        return units
+    pairs = frame.lazy().select(*names, *more).unique().collect(engine="streaming")
     twice = pairs.filter(pl.struct(names).is_duplicated())
     if twice.height:
         raise SchemaError(
-            f"{'/'.join(names)} {twice.select(names).row(0)} lies in several clusters of {cluster!r}",
-            allowed="a cluster column that does not split a case",
+            f"{what} {twice.select(names).row(0)} lies in several clusters of {', '.join(more)}",
+            allowed=f"a cluster column that does not split a {what}",
         )
-    ids = pairs.select(cluster).unique().sort(cluster).with_row_index("_c")
-    joined = units.join(pairs, on=names, how="left", maintain_order="left").join(
-        ids, on=cluster, how="left", maintain_order="left"
-    )
-    return joined["_c"].to_numpy().astype(np.int64), ids.height
+    return units.join(pairs, on=names, how="left", nulls_equal=True, maintain_order="left")
+
+
+def cluster_index(frame: pl.DataFrame | pl.LazyFrame, units: pl.DataFrame, cluster: str) -> tuple[Ints, int]:
+    """Return the cluster number of every case, and how many clusters there are."""
+    if cluster in units.columns:
+        return np.arange(units.height, dtype=np.int64), units.height
+    _input.require(frame, [cluster], where="frame")
+    _input.no_null(frame, [cluster], where="frame", what="cluster")
+    clusters, code = coded(with_clusters(frame, units, [cluster], "case"), [cluster])
+    return code, clusters.height
+
+
+def coded(frame: pl.DataFrame, names: list[str]) -> tuple[pl.DataFrame, Ints]:
+    """Return the distinct values of columns in their order, and the number of each row among them."""
+    known = frame.select(names).unique().sort(names)
+    numbers = known.with_row_index("_n")
+    joined = frame.select(names).join(numbers, on=names, how="left", nulls_equal=True, maintain_order="left")
+    return known, joined["_n"].to_numpy().astype(np.int64)
 
 
 def by_cluster(values: NDArray[Any], clusters: Ints, n_clusters: int) -> NDArray[Any]:

@@ -227,17 +227,11 @@ def _intervals(
     if ci is None or not rows:
         return empty, none
     unit = [c for c in tallies.columns if c in ("dataset", "case_id", *ci.over)]
-    units = tallies.select(unit).unique().sort(unit).with_row_index("_u")
-    coded = tallies.join(units, on=unit, how="left", maintain_order="left")
-    if by:
-        cells = total.select(by).with_row_index("_k")
-        coded = coded.join(cells, on=by, how="left", nulls_equal=True, maintain_order="left")
-    else:
-        coded = coded.with_columns(_k=pl.lit(0))
+    units, u = _sums.coded(tallies, unit)
+    k = _sums.numbered(tallies.select(by)) if by else 0
     sums = np.zeros((4, rows, units.height))
-    k, u = coded["_k"].to_numpy(), coded["_u"].to_numpy()
     for i, name in enumerate(("n_both", "n_a_only", "n_b_only", "n_neither")):
-        sums[i, k, u] = coded[name].to_numpy()
+        sums[i, k, u] = tallies[name].to_numpy()
     seen = sums.sum(axis=0) > 0
     codes = _sums.atom_codes(units, ci.over)
     clusters = np.array([min(len(np.unique(c[row])) for c in codes) for row in seen], dtype=np.int64)

@@ -146,8 +146,10 @@ def _fleiss(
     ends = None
     row["method"] = "no interval"
     if ci is not None:
-        atoms, over = _atoms(counts, known, items, cluster)
-        drawing = ci if cluster else replace(ci, cluster=over[0])
+        drawing, atoms = replace(ci, cluster="_item"), counts.select(_item=pl.int_range(pl.len()))
+        if cluster:
+            unit = _sums.atom_columns(known, cluster)
+            drawing, atoms = ci, _sums.with_clusters(known, counts.select(items), unit, "item").select(unit)
         row["method"] = drawing.words(" x ".join(cluster) or "items")
         row["n_clusters"] = _resample.groups(atoms, drawing.over)
         if row["n_clusters"] > 1:
@@ -169,25 +171,6 @@ def _fleiss(
     elif ci is not None and (flag := few(row["n_clusters"], ci)):
         notes.append(flag)
     return row | {"status": _rates.join_notes(notes)}
-
-
-def _atoms(
-    counts: pl.DataFrame, known: pl.DataFrame, items: list[str], cluster: Sequence[str]
-) -> tuple[pl.DataFrame, list[str]]:
-    """Return the cluster columns of each item, in the order of the counts."""
-    if not cluster:
-        return counts.select(pl.int_range(pl.len()).alias("_item")), ["_item"]
-    held = [c for c in dict.fromkeys(_sums.atom_columns(known, cluster)) if c not in items]
-    found = known.group_by(items).agg(
-        pl.col(held).first(), *(pl.col(c).n_unique().alias(f"_n_{c}") for c in held)
-    )
-    if any((found[f"_n_{c}"] > 1).any() for c in held):
-        raise SchemaError(
-            f"labels of one item lie in several groups of {', '.join(held)}",
-            allowed="a cluster column that keeps items whole",
-        )
-    joined = counts.select(items).join(found, on=items, how="left", maintain_order="left")
-    return joined.select(_sums.atom_columns(known, cluster)), list(cluster)
 
 
 def _item_sums(table: Floats, sizes: Floats) -> Floats:

@@ -231,18 +231,14 @@ def _cells(
     every: pl.DataFrame, by: list[str], ci: Bootstrap
 ) -> tuple[list[tuple[dict[str, Any], _Cell]], pl.DataFrame]:
     """Split decisions into cells; return them and the atoms (what every cluster column keeps whole)."""
-    atom = _sums.atom_columns(every, ci.over)
-    atoms = every.select(atom).unique().sort(atom)
-    coded = every.join(
-        atoms.with_row_index("_a"), on=atom, how="left", nulls_equal=True, maintain_order="left"
-    )
+    atoms, code = _sums.coded(every, _sums.atom_columns(every, ci.over))
     case = [c for c in ("dataset", "case_id") if c in every.columns]
     out = []
-    for key, part in grouped(coded, by):
+    for key, part in grouped(every.with_columns(_a=code), by):
         whole = part.filter(pl.col("_f").is_not_null())
         cell = _Cell(
             whole["_f"].to_numpy(), whole["_y"].fill_null(float("nan")).to_numpy(), whole["_v"].to_numpy(),
-            whole["_a"].to_numpy().astype(np.int64), part.height, whole.select(case).n_unique(),
+            whole["_a"].to_numpy(), part.height, whole.select(case).n_unique(),
         )  # fmt: skip
         out.append((key, cell))
     return out, atoms

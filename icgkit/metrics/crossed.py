@@ -15,6 +15,7 @@ import polars as pl
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input
 from icgkit.metrics._output import lay_out, schema
+from icgkit.metrics.gee import levels_of
 from icgkit.metrics.intervals import level_ok
 
 REMEDY = "pip install 'icgkit[mixed]'"
@@ -119,7 +120,7 @@ def crossed(
         import glmm
     except ImportError:
         return _not_fitted(got, whole, f"not fitted: the package glmm is not installed; {REMEDY}")
-    levels = {c: _levels(kept, c, (reference or {}).get(c)) for c in fixed}
+    levels = {c: levels_of(kept[c].cast(pl.String), reference or {}) for c in fixed}
     data = {"y": kept["y"].to_numpy()} | {
         f"f{i}": [f"L{levels[c].index(v):04d}" for v in kept[c].cast(pl.String)] for i, c in enumerate(fixed)
     }
@@ -174,13 +175,6 @@ def _nest(kept: pl.DataFrame, random: list[str], *, answers: bool) -> dict[str, 
             continue
         out[c] = kept.select(pl.struct(keys[c]).rank("dense").cast(pl.String)).to_series()
     return out
-
-
-def _levels(kept: pl.DataFrame, column: str, first: str | None) -> list[str]:
-    known = sorted(kept[column].cast(pl.String).unique().to_list())
-    if first is not None and first not in known:
-        _input.one_of(f"reference of {column}", first, known)
-    return known if first is None else [first, *(v for v in known if v != first)]
 
 
 _WIDEST = 10.0

@@ -53,8 +53,7 @@ def spread(
     >>> spread(judgments, ci=None).select("lowest", "highest", "estimate").row(0)
     ('m', 'k', 0.5)
     """
-    options: dict[str, Any] = {"over": over, "average": average, "pooling": pooling, "value": value}
-    return _extremes(judgments, "spread", by, ci, **options)
+    return _extremes(judgments, "spread", by, ci, over=over, average=average, pooling=pooling, value=value)
 
 
 def ratio(
@@ -89,8 +88,7 @@ def ratio(
     >>> ratio(judgments, ci=None)["estimate"].to_list()
     [2.0]
     """
-    options: dict[str, Any] = {"over": over, "average": average, "pooling": pooling, "value": value}
-    return _extremes(judgments, "ratio", by, ci, **options)
+    return _extremes(judgments, "ratio", by, ci, over=over, average=average, pooling=pooling, value=value)
 
 
 _COMBINE: dict[str, Callable[[Floats, Floats], Floats]] = {

@@ -102,8 +102,8 @@ def gee(
     _input.one_of("engine", engine, ("counts", "statsmodels"))
     if not isinstance(ci, Sandwich):
         raise SchemaError("ci=", got=ci, allowed="ig.Sandwich(cluster=None, level=0.95, kind='robust')")
-    options = _Options(ci.over, working, ci.kind, engine, ci.level)
-    if len(options.cluster) == 2 and (working != "independence" or ci.kind != "robust"):
+    options = _Options(ci, working, engine)
+    if len(ci.over) == 2 and (working != "independence" or ci.kind != "robust"):
         raise SchemaError(
             "gee with two crossed cluster columns", got={"working": working, "kind": ci.kind},
             remedy='give working="independence" and Sandwich(kind="robust")',
@@ -111,11 +111,11 @@ def gee(
     frame = _input.into(judgments, where="judgments")
     names = list(frame.collect_schema().names())
     terms = _input.columns_of(terms) if formula is None else _named(formula, names)
-    _input.require(frame, [*terms, value, *options.cluster], where="judgments")
+    _input.require(frame, [*terms, value, *options.ci.over], where="judgments")
     _rates.check_apart(
         frame.select(c for c in ("judge", "dataset", *terms) if c in names), terms, None, where="judgments"
     ) if {"judge", "dataset"} & set(names) else None
-    unit = _sums.atom_columns(frame, options.cluster)
+    unit = _sums.atom_columns(frame, options.ci.over)
     _input.no_null(frame, unit, where="judgments", what="cluster")
     _input.no_twice(frame, terms, where="judgments")
     outcome = _input.binary(frame, value, where="judgments")
@@ -132,7 +132,7 @@ def gee(
     cells = counts.cells.filter(pl.Series(used))
     y, n = (x[used].T.astype(np.float64) for x in (counts.positive, counts.scored))
     design, labels = _design(cells, terms, dict(reference or {}))
-    data = _Data(design, y, n, _sums.atom_codes(counts.units, options.cluster), int(counts.total.sum()))
+    data = _Data(design, y, n, _sums.atom_codes(counts.units, options.ci.over), int(counts.total.sum()))
     return _report(data, labels, options)
 
 
@@ -140,11 +140,9 @@ Label = tuple[str, str | None, str | None]
 
 
 class _Options(NamedTuple):
-    cluster: tuple[str, ...]
+    ci: Sandwich
     working: str
-    errors: str
     engine: str
-    level: float
 
 
 class _Data(NamedTuple):
@@ -187,7 +185,7 @@ def _design(cells: pl.DataFrame, terms: list[str], reference: dict[str, str]) ->
             labels.append((term, None, None))
             continue
         text = values.cast(pl.String)
-        base, *others = _levels(text, reference)
+        base, *others = levels_of(text, reference, USUAL)
         if not others:
             raise SchemaError(
                 f"term {term!r} has 1 level with a scored row", got=[base], allowed="two or more"
@@ -208,11 +206,10 @@ def _independent(design: Floats, what: str) -> Floats:
     return design
 
 
-def _levels(values: pl.Series, reference: dict[str, str]) -> list[str]:
-    """Return the levels of a term in alphabetical order, its reference first."""
+def levels_of(values: pl.Series, reference: Mapping[str, str], usual: Sequence[str] = ()) -> list[str]:
+    """Return the levels of a term in alphabetical order, its reference first: as named, usual, or the first."""
     levels = sorted(values.unique().to_list())
-    usual = next((u for u in USUAL if u in levels), levels[0])
-    base = str(reference.get(values.name, usual))
+    base = str(reference.get(values.name, next((u for u in usual if u in levels), levels[0])))
     if base not in levels:
         raise UnknownName.among(f"reference of {values.name}", base, levels)
     return [base, *(v for v in levels if v != base)]
@@ -232,17 +229,17 @@ def _report(data: _Data, labels: list[Label], options: _Options) -> pl.DataFrame
             data.design[np.ix_(kept, basis)], data.y[:, kept], data.n[:, kept], data.codes, data.n_total
         )
         fit = _fit(part, options)
-    notes = _flags(fit, clusters, whole, options.errors) if fit is not None else []
+    notes = _flags(fit, clusters, whole, options.ci.kind) if fit is not None else []
     freedom = clusters - whole
-    quantile = NormalDist().inv_cdf((1 + options.level) / 2)
-    if options.errors == "bias_reduced" and freedom > 0:
-        quantile = t_quantile((1 + options.level) / 2, freedom)
-    least = 2 if options.errors == "bias_reduced" else 10
+    quantile = NormalDist().inv_cdf((1 + options.ci.level) / 2)
+    if options.ci.kind == "bias_reduced" and freedom > 0:
+        quantile = t_quantile((1 + options.ci.level) / 2, freedom)
+    least = 2 if options.ci.kind == "bias_reduced" else 10
     n_scored = int(data.n.sum())
     out = []
     for i, (term, name, base) in enumerate(labels):
         row: dict[str, Any] = {
-            "term": term, "value": name, "reference": base, "scale": "log odds", "level": options.level,
+            "term": term, "value": name, "reference": base, "scale": "log odds", "level": options.ci.level,
             "n_scored": n_scored, "n_total": data.n_total, "n_missing": data.n_total - n_scored,
             "n_clusters": clusters, "correlation": fit.correlation if fit is not None else None,
             "method": _method(options),
@@ -261,7 +258,7 @@ def _report(data: _Data, labels: list[Label], options: _Options) -> pl.DataFrame
             row |= {"low": low, "high": high, "odds_ratio_low": _odds(low), "odds_ratio_high": _odds(high)}
         if sound and z is not None:
             row["p_value"] = (
-                erfc(abs(z) / sqrt(2)) if options.errors == "robust" else 2 * t_below(-abs(z), freedom)
+                erfc(abs(z) / sqrt(2)) if options.ci.kind == "robust" else 2 * t_below(-abs(z), freedom)
             )
         out.append(row)
     return lay_out(out, _REPORT)
@@ -278,9 +275,9 @@ def _odds(log_odds: float) -> float | None:
 
 
 def _method(options: _Options) -> str:
-    kind = {"robust": "robust errors", "bias_reduced": "bias-reduced errors"}[options.errors]
-    crossed = f" crossed over {' x '.join(options.cluster)}" if len(options.cluster) == 2 else ""
-    engine = "statsmodels" if options.errors == "bias_reduced" else options.engine
+    kind = {"robust": "robust errors", "bias_reduced": "bias-reduced errors"}[options.ci.kind]
+    crossed = f" crossed over {' x '.join(options.ci.over)}" if len(options.ci.over) == 2 else ""
+    engine = "statsmodels" if options.ci.kind == "bias_reduced" else options.engine
     return f"GEE, logit, {options.working}, {kind}{crossed} ({engine})"
 
 
@@ -303,9 +300,9 @@ def _estimable(design: Floats) -> tuple[Ints, Flags]:
 
 def _fit(data: _Data, options: _Options) -> Fit:
     if len(data.codes) == 1:
-        if options.engine == "statsmodels" or options.errors == "bias_reduced":
+        if options.engine == "statsmodels" or options.ci.kind == "bias_reduced":
             return fit_rows(
-                data.design, data.y, data.n, options.working, bias_reduced=options.errors != "robust"
+                data.design, data.y, data.n, options.working, bias_reduced=options.ci.kind != "robust"
             )
         return solve(data.design, data.y, data.n, exchangeable=options.working == "exchangeable")
     fit = solve(data.design, data.y, data.n, exchangeable=False)
@@ -367,7 +364,7 @@ def _by_formula(
             columns[name] = values.to_numpy()
             continue
         text = values.cast(pl.String)
-        columns[name] = pd.Categorical(text.to_list(), categories=_levels(text, reference))
+        columns[name] = pd.Categorical(text.to_list(), categories=levels_of(text, reference, USUAL))
     try:
         with np.errstate(all="ignore"):
             matrix = patsy.dmatrix(
@@ -386,9 +383,7 @@ def _by_formula(
         )
     design, cell = np.unique(rows, axis=0, return_inverse=True)
     _independent(design, f"terms of the formula {formula!r}")
-    atoms = kept.select(unit).unique().sort(unit)
-    joined = kept.select(unit).join(atoms.with_row_index("_a"), on=unit, how="left", maintain_order="left")
-    atom = joined["_a"].to_numpy()
+    atoms, atom = _sums.coded(kept, unit)
     if atoms.height * len(design) > _sums.DENSE:
         raise SchemaError(
             f"{len(design)} distinct rows of covariates in {atoms.height} clusters are too many to count", got=formula,
@@ -400,5 +395,5 @@ def _by_formula(
     labels: list[Label] = [
         ("intercept" if name == "Intercept" else str(name), None, None) for name in matrix.columns
     ]
-    data = _Data(design, y, n, _sums.atom_codes(atoms, options.cluster), whole.height)
+    data = _Data(design, y, n, _sums.atom_codes(atoms, options.ci.over), whole.height)
     return _report(data, labels, options)

@@ -106,40 +106,20 @@ def item_response(
     held = [c for c in _sums.atom_columns(got, over) if c not in what] if over else []
     slim = got.select(*dict.fromkeys([*who, *what, *held]), _input.binary(got, value).alias("_v"))
     known = slim.drop_nulls("_v")
-    people = known.select(who).unique().sort(who).with_row_index("_r")
-    things = known.select(what).unique().sort(what).with_row_index("_i")
+    (people, r), (things, i) = _sums.coded(known, who), _sums.coded(known, what)
     if people.height < 2 or things.height < 2:
         raise SchemaError(
             f"{people.height} respondents and {things.height} items with a scored row", allowed="two of each"
         )
-    coded = known.join(people, on=who).join(things, on=what)
-    r, i = coded["_r"].to_numpy().astype(np.int64), coded["_i"].to_numpy().astype(np.int64)
-    v = coded["_v"].cast(pl.Float64).to_numpy()
+    v = known["_v"].cast(pl.Float64).to_numpy()
     found, scored = (np.zeros((things.height, people.height)) for _ in range(2))
     np.add.at(found, (i, r), v)
     np.add.at(scored, (i, r), 1.0)
-    codes = _groups(known, things, what, held, over)
+    codes = _sums.atom_codes(_sums.with_clusters(known, things, held, "item"), over)
     fit = _fit(found, scored, codes)
     counts = {"n_total": got.height, "n_missing": got.height - known.height}
     clusters = min(int(c.max()) + 1 for c in codes) if codes else None
     return _assemble(fit, (found, scored), (people, things), counts, clusters, level_ok(level))
-
-
-def _groups(
-    known: pl.DataFrame, things: pl.DataFrame, what: list[str], held: list[str], over: Sequence[str]
-) -> list[Ints]:
-    """Return the group of each item in each cluster column."""
-    if not over:
-        return []
-    every = list(dict.fromkeys([*what, *held]))
-    first = known.select(every).unique()
-    if first.height > things.height:
-        raise SchemaError(
-            f"an item lies in several groups of {', '.join(over)}",
-            allowed="a cluster column that keeps items whole",
-        )
-    placed = things.join(first, on=what, how="left", maintain_order="left")
-    return _sums.atom_codes(placed, over)
 
 
 class _Fit(NamedTuple):
@@ -252,7 +232,7 @@ def _assemble(
     z = NormalDist().inv_cdf((1 + level) / 2)
     flag = few(clusters, None).replace("interval", "error") if clusters is not None else ""
     rows = []
-    for k, head in enumerate(people.drop("_r").iter_rows(named=True)):
+    for k, head in enumerate(people.iter_rows(named=True)):
         n, hits = int(scored[:, k].sum()), int(found[:, k].sum())
         row = head | {
             "level": level,
@@ -297,8 +277,8 @@ def _assemble(
         "status": status,
     }  # fmt: skip
     return ItemResponse(
-        lay_out(rows, dict(people.drop("_r").schema) | _ABILITY),
-        pl.concat([things.drop("_i"), items], how="horizontal"),
+        lay_out(rows, dict(people.schema) | _ABILITY),
+        pl.concat([things, items], how="horizontal"),
         lay_out([summary | counts], _SUMMARY),
     )
 

@@ -458,31 +458,20 @@ def plan_tests(
     """
     by, ci = _input.columns_of(by), needed(ci)
     got = _input.eager(plans, [*by, contrast.over, value, *ci.over], where="plans")
-    keys = [*by, "reference", "target"]
     common: dict[str, Any] = {"contrast": contrast, "by": by, "value": value, "pooling": pooling}
     first = mcnemar(got, cluster=ci.over, **common)
-    second = permutation(got, ci=ci, **common)
-    third = cohens_d(got, ci=ci, **common)
-    joined = (
-        first.rename({"status": "_s1"})
-        .join(
-            second.select(*keys, pl.col("p_value").alias("p_permutation"), pl.col("status").alias("_s2")),
-            on=keys, how="left", nulls_equal=True, maintain_order="left",
-        )
-        .join(
-            third.select(
-                *keys, "level", pl.col("estimate").alias("d"), pl.col("low").alias("d_low"), pl.col("high").alias("d_high"), "d_z",
-                pl.col("status").alias("_s3"),
-            ),
-            on=keys, how="left", nulls_equal=True, maintain_order="left",
-        )
-    )  # fmt: skip
-    flagged = pl.concat_list("_s1", "_s2", "_s3").list.unique(maintain_order=True)
+    second, third = (
+        permutation(got, ci=ci, **common),
+        cohens_d(got, ci=ci, **common),
+    )  # the same rows in one order
+    said = pl.DataFrame([first["status"].alias("1"), second["status"].alias("2"), third["status"].alias("3")])
+    flagged = said.select(pl.concat_list(pl.all()).list.unique(maintain_order=True)).to_series()
     notes = flagged.list.eval(pl.element().filter(pl.element() != "ok")).list.join("; ")
-    status = pl.when(notes == "").then(pl.lit("ok")).otherwise(notes).alias("status")
-    return joined.select(
-        *keys, "rate_reference", "rate_target", "estimate", "n_reference_only", "n_target_only", "p_exact",
-        "p_midp", "p_value", "p_permutation", "d", "d_low", "d_high", "d_z", "level", "n_pairs", "n_total",
-        "n_missing", "n_cases", "n_clusters", pl.format("{}; sign flips and {}", "method", pl.lit(ci.words())).alias("method"),
-        status,
+    return first.select(
+        *by, "reference", "target", "rate_reference", "rate_target", "estimate", "n_reference_only",
+        "n_target_only", "p_exact", "p_midp", "p_value", second["p_value"].alias("p_permutation"),
+        third["estimate"].alias("d"), third["low"].alias("d_low"), third["high"].alias("d_high"), third["d_z"],
+        third["level"], "n_pairs", "n_total", "n_missing", "n_cases", "n_clusters",
+        pl.format("{}; sign flips and {}", "method", pl.lit(ci.words())).alias("method"),
+        notes.replace("", "ok").alias("status"),
     )  # fmt: skip

@@ -133,20 +133,11 @@ def _shares(
 ) -> pl.DataFrame:
     """Return, response by response, rows times the share of false ones among the scored; null if none is scored."""
     good = _input.binary(frame, value)
-    held = [c for c in dict.fromkeys(cluster) if c not in unit]
-    if held and frame.group_by(unit).agg(pl.col(held).n_unique()).select((pl.col(held) > 1).any()).row(0) != (
-        False,
-    ) * len(held):
-        raise SchemaError(
-            f"a response lies in several clusters of {', '.join(held)}",
-            allowed="a cluster column that keeps responses whole",
-        )
     share = pl.len() * (~good).sum() / pl.when(good.count() > 0).then(good.count())
-    return frame.group_by(unit).agg(
-        share.alias(name),
-        good.is_null().sum().cast(pl.Int64).alias(f"lost_{name}"),
-        *(pl.col(c).first() for c in held),
-    )
+    lost = good.is_null().sum().cast(pl.Int64).alias(f"lost_{name}")
+    shares = frame.group_by(unit).agg(share.alias(name), lost)
+    held = _sums.with_clusters(frame, shares.select(unit), cluster, "response")
+    return held.with_columns(shares[name], shares[f"lost_{name}"])
 
 
 def _nothing(replies: _input.IntoFrame, unit: list[str], spurious: pl.DataFrame) -> pl.DataFrame:
@@ -166,12 +157,10 @@ def _curve(
     names = sorted(part[over].unique().to_list())
     used = part.filter("_used")
     cluster = clusters_of(ci)
-    atom = _sums.atom_columns(part, cluster)
-    atoms = used.select(atom).unique().sort(atom)
-    coded = used.join(atoms.with_row_index("_u"), on=atom, how="left", nulls_equal=True)
+    atoms, u = _sums.coded(used, _sums.atom_columns(part, cluster))
     sums = np.zeros((len(names), 3, atoms.height))
-    k, u = np.array([names.index(v) for v in coded[over]], dtype=np.int64), coded["_u"].to_numpy()
-    for i, column in enumerate((coded["missed"], coded["spurious"], pl.Series([1.0] * coded.height))):
+    k = np.array([names.index(v) for v in used[over]], dtype=np.int64)
+    for i, column in enumerate((used["missed"], used["spurious"], pl.Series([1.0] * used.height))):
         np.add.at(sums[:, i], (k, u), column.cast(pl.Float64).to_numpy())
     n_clusters = [
         min((len(np.unique(c[sums[i, 2] > 0])) for c in _sums.atom_codes(atoms, cluster)), default=0)
