@@ -94,12 +94,12 @@ TEXT = {
     "method", "status", "reference", "target", "conclusion", "between", "quantity", "against", "x", "y", "group",
     "term", "value", "scale", "estimator", "left_out",
 }  # fmt: skip
-WHOLE = {"n", "cases", "pairs", "pairs_needed", "df"}
+WHOLE_NUMBERS = {"n", "cases", "pairs", "pairs_needed", "df"}
 
 
 def schema(names: str) -> dict[str, Any]:
-    """Return the columns of a result: known texts, whole numbers (those of WHOLE and `n_...`), and numbers."""
-    whole = {n for n in names.split() if n in WHOLE or n.startswith("n_")}
+    """Return the columns of a result: known texts, whole numbers (those of WHOLE_NUMBERS and `n_...`), and numbers."""
+    whole = {n for n in names.split() if n in WHOLE_NUMBERS or n.startswith("n_")}
     return {n: pl.String if n in TEXT else pl.Int64 if n in whole else pl.Float64 for n in names.split()}
 
 
