@@ -203,9 +203,7 @@ def _crossed(
     counts = _sums.count(frame, outcome, [*by, "model"] if averaged else by, fine)
     base = _sums.numbered(counts.units.select(own))
     whole = _sums.by_cluster(counts.scored, base, int(base.max(initial=-1)) + 1)[:, base]
-    codes = []
-    for name in apart:
-        codes.append(_sums.numbered(counts.units.select(identity if name == CASE else [name])))
+    codes = [_sums.numbered(counts.units.select(identity if c == CASE else [c])) for c in apart]
     index = np.arange(counts.units.height)
     rates = _rates(
         counts,
@@ -216,7 +214,6 @@ def _crossed(
         whole=whole,
         case=_sums.numbered(counts.units.select(identity)),
     )
-    models = None
     if averaged and "model" in cluster:
         models = _sums.numbered(counts.cells.select("model"))
         index = codes[0]
@@ -264,19 +261,8 @@ def _weights(frame: pl.DataFrame | pl.LazyFrame, units: pl.DataFrame, name: str,
     dtype = frame.collect_schema()[name]
     if not dtype.is_numeric():
         raise SchemaError(f"{where}.{name}: dtype", got=str(dtype), allowed="numbers above 0")
-    pairs = (
-        frame.lazy()
-        .select(*units.columns, pl.col(name).cast(pl.Float64))
-        .unique()
-        .collect(engine="streaming")
-    )
-    twice = pairs.filter(pl.struct(units.columns).is_duplicated())
-    if twice.height:
-        raise SchemaError(
-            f"case {twice.select(units.columns).row(0)} has several weights", allowed="one weight a case"
-        )
-    joined = units.join(pairs, on=units.columns, how="left", nulls_equal=True, maintain_order="left")
-    values = joined[name].to_numpy()
+    known = frame.lazy().with_columns(pl.col(name).cast(pl.Float64))
+    values = _sums.with_columns_of(known, units, [name], "case")[name].to_numpy()
     if not (np.isfinite(values) & (values > 0)).all():
         raise SchemaError(f"{where}.{name}: weights", allowed="a finite number above 0 for every case")
     return np.asarray(values, dtype=np.float64)
@@ -308,12 +294,7 @@ def _rates(
     cells, models = counts.cells, 1
     if pooling is not None:
         cells = counts.cells.select(by).unique(maintain_order=True) if by else pl.DataFrame()
-        if by:
-            code = cells.with_row_index("_g")
-            joined = counts.cells.join(code, on=by, how="left", nulls_equal=True, maintain_order="left")
-            group = joined["_g"].to_numpy().astype(np.int64)
-        else:
-            group = np.zeros(counts.cells.height, dtype=np.int64)
+        group = _sums.numbered(counts.cells.select(by)) if by else np.zeros_like(group)
         models = int(counts.cells["model"].n_unique())
     n_cells = max(cells.height, 1) if not by else cells.height
     if not by:
@@ -346,7 +327,7 @@ def nullable(values: NDArray[Any]) -> pl.Series:
 
 def join_notes(notes: list[str]) -> str:
     """Word a status: ok, or what has to be known."""
-    return "; ".join(notes) if notes else "ok"
+    return "; ".join(n for n in notes if n) or "ok"
 
 
 def method(rates: Rates, average: str, ci: CI) -> str:

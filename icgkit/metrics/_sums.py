@@ -285,10 +285,10 @@ def _within(
     return cells, units, tables[0], tables[1]
 
 
-def with_clusters(
+def with_columns_of(
     frame: pl.DataFrame | pl.LazyFrame, units: pl.DataFrame, cluster: Sequence[str], what: str
 ) -> pl.DataFrame:
-    """Return the units with the columns of their clusters; raise if a unit lies in several."""
+    """Return the units with further columns of theirs (clusters, weights); raise if a unit has several values."""
     names = units.columns
     more = [c for c in dict.fromkeys(cluster) if c not in names]
     if not more:
@@ -297,8 +297,8 @@ def with_clusters(
     twice = pairs.filter(pl.struct(names).is_duplicated())
     if twice.height:
         raise SchemaError(
-            f"{what} {twice.select(names).row(0)} lies in several clusters of {', '.join(more)}",
-            allowed=f"a cluster column that does not split a {what}",
+            f"{what} {twice.select(names).row(0)} has several values of {', '.join(more)}",
+            allowed=f"a column with one value in all rows of a {what}",
         )
     return units.join(pairs, on=names, how="left", nulls_equal=True, maintain_order="left")
 
@@ -309,7 +309,7 @@ def cluster_index(frame: pl.DataFrame | pl.LazyFrame, units: pl.DataFrame, clust
         return np.arange(units.height, dtype=np.int64), units.height
     _input.require(frame, [cluster], where="frame")
     _input.no_null(frame, [cluster], where="frame", what="cluster")
-    clusters, code = coded(with_clusters(frame, units, [cluster], "case"), [cluster])
+    clusters, code = coded(with_columns_of(frame, units, [cluster], "case"), [cluster])
     return code, clusters.height
 
 

@@ -15,7 +15,6 @@ from icgkit.metrics import _input, _resample, _sums
 from icgkit.metrics._input import Floats, Ints
 from icgkit.metrics._rates import few, nullable
 from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, clusters_of, drawn, level_of
-from icgkit.metrics.paired import KEY
 
 COEFFICIENTS = ("raw", "kappa", "pabak", "ac1", "alpha")
 
@@ -80,7 +79,11 @@ def agreement(
     case = [c for c in ("case_id",) if ci is None or "case_id" not in cluster]
     got = _input.eager(judgments, [*by, rater, value, *cluster, *_input.columns_of(on)], where="judgments")
     _input.no_null(got, [*cluster, rater], where="judgments", what="cluster or judge")
-    key = _input.columns_of(on) if on is not None else [c for c in KEY if c in got.columns and c != rater]
+    key = (
+        _input.columns_of(on)
+        if on is not None
+        else [c for c in _input.KEY if c in got.columns and c != rater]
+    )
     unit = list(dict.fromkeys([*_sums.atom_columns(got, cluster), *(c for c in case if c in got.columns)]))
     key = list(dict.fromkeys([*by, *key, *unit]))
     slim = got.select(pl.col(rater).cast(pl.String), _input.binary(got, value).alias("_v"))

@@ -149,7 +149,7 @@ def _fleiss(
         drawing, atoms = replace(ci, cluster="_item"), counts.select(_item=pl.int_range(pl.len()))
         if cluster:
             unit = _sums.atom_columns(known, cluster)
-            drawing, atoms = ci, _sums.with_clusters(known, counts.select(items), unit, "item").select(unit)
+            drawing, atoms = ci, _sums.with_columns_of(known, counts.select(items), unit, "item").select(unit)
         row["method"] = drawing.words(" x ".join(cluster) or "items")
         row["n_clusters"] = _resample.groups(atoms, drawing.over)
         if row["n_clusters"] > 1:

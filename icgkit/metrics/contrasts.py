@@ -307,7 +307,7 @@ def _difference(c: _Compared, pair: _Pair, ci: Bootstrap | None) -> dict[str, An
         left_out = None if c.without is None else (c.without[t] - c.without[r])[None, :]
         low, high, note = settled(difference, c.draws[t] - c.draws[r], either, ci, left_out)
         row |= {"low": low, "high": high}
-        notes += [note] if note else []
+        notes.append(note)
     return row | {"status": _rates.join_notes(notes)}
 
 

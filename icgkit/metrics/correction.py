@@ -14,7 +14,7 @@ from icgkit.metrics import _input, _rates, _resample, _sums
 from icgkit.metrics._input import Flags, Floats, Ints
 from icgkit.metrics._output import grouped, lay_out, schema
 from icgkit.metrics._rates import Average, Pooling, few
-from icgkit.metrics.contrasts import CONTRAST, Contrast
+from icgkit.metrics.contrasts import CONTRAST, Contrast, finite
 from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, needed, t_quantile
 
 METHODS = ("judge", "labels", "rogan_gladen", "prediction_powered", "prediction_powered_tuned")
@@ -406,10 +406,7 @@ def _rogan_gladen(
     row["n_clusters"] = labelled
     raw = [float(p[0][0]) for p in pieces]
     if len(cells) == 1:
-        row |= {
-            n: float(v[0]) if np.isfinite(v[0]) else None
-            for n, v in zip(("sensitivity", "specificity"), pieces[0][1:], strict=True)
-        }
+        row |= {n: finite(v[0]) for n, v in zip(("sensitivity", "specificity"), pieces[0][1:], strict=True)}
     if not np.isfinite(raw).all():
         one = any(not np.isfinite(v[0]) for p in pieces for v in p[1:])
         row["status"] = (
@@ -541,8 +538,7 @@ def corrected_outside(
                 notes.append("the pairs leave open whether the judge tells anything: no interval")
             else:
                 row |= {"low": min(float(low[0]), cut), "high": max(float(high[0]), cut)}
-            said = "; ".join(x for x in notes if x) or "ok"
-            rows.append(row | {"judged": float(judged), "estimate": cut, "status": said})
+            rows.append(row | {"judged": float(judged), "estimate": cut, "status": _rates.join_notes(notes)})
     return lay_out(rows, {c: rates.cells.schema[c] for c in (*by, over)} | _OUTSIDE)
 
 

@@ -15,6 +15,7 @@ import polars as pl
 from icgkit.errors import SchemaError
 from icgkit.metrics import _input
 from icgkit.metrics._output import lay_out, schema
+from icgkit.metrics._rates import join_notes
 from icgkit.metrics.gee import levels_of
 from icgkit.metrics.intervals import level_ok
 
@@ -247,7 +248,7 @@ def _summary(
     if base is not None and state == "ok" and _state(base) == "ok":
         chi2, df = max(0.0, 2 * float(fit.loglik - base.loglik)), len(fit.beta) - len(base.beta)
         row |= {"chi2": chi2, "df": df, "p_interaction": float(chdtrc(df, chi2))}
-    row["status"] = "; ".join(notes) or "ok"
+    row["status"] = join_notes(notes)
     return lay_out([row], _FIT)
 
 

@@ -153,5 +153,5 @@ def _extreme(
         some = draws[alive]
         apart = combine(some.max(axis=0), some.min(axis=0))
         row["low"], row["high"], note = settled(value, apart, row["n_clusters"], ci)
-        notes += [note] if note else []
+        notes.append(note)
     return row | {"status": _rates.join_notes(notes)}

@@ -252,7 +252,7 @@ def _report(data: _Data, labels: list[Label], options: _Options) -> pl.DataFrame
         status = [*notes, *(["rows left out that separation decides"] if lost.any() else [])]
         z = b / se if se else None
         sound = z is not None and clusters > whole and clusters >= least
-        row |= {"estimate": b, "se": se, "odds_ratio": _odds(b), "z": z, "status": "; ".join(status) or "ok"}
+        row |= {"estimate": b, "se": se, "odds_ratio": _odds(b), "z": z, "status": _rates.join_notes(status)}
         if se:
             low, high = b - quantile * se, b + quantile * se
             row |= {"low": low, "high": high, "odds_ratio_low": _odds(low), "odds_ratio_high": _odds(high)}

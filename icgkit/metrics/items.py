@@ -115,7 +115,7 @@ def item_response(
     found, scored = (np.zeros((things.height, people.height)) for _ in range(2))
     np.add.at(found, (i, r), v)
     np.add.at(scored, (i, r), 1.0)
-    codes = _sums.atom_codes(_sums.with_clusters(known, things, held, "item"), over)
+    codes = _sums.atom_codes(_sums.with_columns_of(known, things, held, "item"), over)
     fit = _fit(found, scored, codes)
     counts = {"n_total": got.height, "n_missing": got.height - known.height}
     clusters = min(int(c.max()) + 1 for c in codes) if codes else None

@@ -17,7 +17,6 @@ from icgkit.metrics._rates import FEW, Average
 from icgkit.metrics.contrasts import CONTRAST, Contrast, finite, settle_difference
 from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, clusters_of, drawn, level_of, needed
 
-KEY = _input.KEY
 EXACT = 16
 """Up to this many clusters every assignment of signs is looked at."""
 
@@ -45,7 +44,9 @@ def pairs(
     _input.no_null(got, list(dict.fromkeys(cluster)), where=where, what="cluster")
     coded, reference, wanted = contrast.sides(got, where=where)
     got = coded.lazy().collect()
-    key = _input.columns_of(on) if on is not None else [c for c in KEY if c in got.columns and c != over]
+    key = (
+        _input.columns_of(on) if on is not None else [c for c in _input.KEY if c in got.columns and c != over]
+    )
     key = list(dict.fromkeys([*by, *key]))
     _input.require(got, key, where=where)
     held = [c for c in dict.fromkeys(_sums.atom_columns(got, cluster)) if c not in key]
@@ -163,7 +164,7 @@ def mcnemar(
     >>> mcnemar(plans, by=()).select("n_target_only", "n_reference_only", "p_exact").row(0)
     (6, 1, 0.125)
     """
-    units = clusters_named(cluster)
+    units = Bootstrap(cluster=cluster).over
     return compared(
         judgments, contrast, lambda whole: _mcnemar(whole, units), _MCNEMAR,
         by=by, value=value, pooling=pooling, cluster=units,
@@ -188,19 +189,14 @@ def _mcnemar(whole: pl.DataFrame, units: tuple[str, ...]) -> dict[str, Any]:
     least, total = min(first, second), first + second
     point = comb(total, least) / 2**total
     exact = min(1.0, 2 * float(bdtr(least, total, 0.5)))
-    p_value, flag = (exact, "") if alone else (p_value, few_clusters(clusters))
+    p_value, flag = (exact, "") if alone else (p_value, _few(clusters))
     return row | {
         "p_value": p_value, "p_exact": exact, "p_midp": exact - (point / 2 if first == second else point),
         "status": "one cluster: no p-value" if p_value is None else flag or "ok",
     }  # fmt: skip
 
 
-def clusters_named(cluster: str | Sequence[str]) -> tuple[str, ...]:
-    """Return one or two columns of clusters, or raise."""
-    return Bootstrap(cluster=_input.columns_of(cluster)).over
-
-
-def few_clusters(clusters: int) -> str:
+def _few(clusters: int) -> str:
     """Word the flag of a test that leans on many clusters."""
     return f"{clusters} clusters: p likely too small" if 1 < clusters < FEW else ""
 

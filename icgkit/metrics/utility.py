@@ -12,6 +12,7 @@ from icgkit.errors import SchemaError
 from icgkit.metrics import _input, _rates, _resample, _sums
 from icgkit.metrics._output import grouped, lay_out, schema
 from icgkit.metrics._rates import few
+from icgkit.metrics.contrasts import finite
 from icgkit.metrics.intervals import BOOTSTRAP, Bootstrap, clusters_of, drawn, level_of
 
 RATIOS = tuple(float(r) for r in np.round(np.geomspace(0.1, 10, 41), 6))
@@ -136,7 +137,7 @@ def _shares(
     share = pl.len() * (~good).sum() / pl.when(good.count() > 0).then(good.count())
     lost = good.is_null().sum().cast(pl.Int64).alias(f"lost_{name}")
     shares = frame.group_by(unit).agg(share.alias(name), lost)
-    held = _sums.with_clusters(frame, shares.select(unit), cluster, "response")
+    held = _sums.with_columns_of(frame, shares.select(unit), cluster, "response")
     return held.with_columns(shares[name], shares[f"lost_{name}"])
 
 
@@ -207,11 +208,11 @@ def _curve(
                     "missed": float(rate[i, 0]) if n_scored else None,
                     "spurious": float(rate[i, 1]) if n_scored else None,
                     "best": bool(n_scored and i == alive.argmin()),
-                    "best_share": float(share[p, i]) if np.isfinite(share[p, i]) else None,
+                    "best_share": finite(share[p, i]),
                     "n_scored": n_scored, "n_total": n_total, "n_missing": n_total - n_scored,
                     "n_verdicts_missing": lost, "n_cases": n_cases, "n_clusters": n_clusters[i],
                     "method": f"mean per response, {ci.words()}" if ci else "mean per response",
-                    "status": "; ".join(n for n in notes if n) or "ok",
+                    "status": _rates.join_notes(notes),
                 }
             )  # fmt: skip
     return rows

@@ -128,7 +128,7 @@ def test_cluster_above_the_case() -> None:
     row = metrics.recall(rows, ci=metrics.Bootstrap(B, cluster="source")).row(0, named=True)
     assert row["estimate"] == pytest.approx(0.5)
     split = HAND.with_columns(source=pl.Series(list("stssts")))
-    with pytest.raises(SchemaError, match="several clusters"):
+    with pytest.raises(SchemaError, match="several values of source"):
         metrics.recall(split, ci=metrics.Bootstrap(cluster="source"))
 
 
