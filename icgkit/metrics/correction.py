@@ -289,18 +289,13 @@ def _tuning(cell: _Cell) -> float:
     return float(np.clip(together / (spread * (1 + len(f) / (~on).sum())), 0, 1))
 
 
-def _variance(moves: Floats, codes: Sequence[Ints], used: Flags) -> tuple[float, int]:
-    """Return the variance from sums within clusters, and the clusters used (of crossed ones the fewer)."""
-    squares, sizes = [], []
-    for code in codes:
-        size = len(np.unique(code[used]))
-        sums = np.bincount(code, weights=moves)
-        squares.append(float(sums @ sums) * (size / (size - 1) if size > 1 else np.nan))
-        sizes.append(size)
-    if len(codes) == 1:
-        return squares[0], sizes[0]
-    both = sum(squares) - float(moves @ moves)
-    return (both if both > 0 else max(squares)), min(sizes)
+def _variance(moves: Floats, codes: Sequence[Ints], used: Flags) -> float:
+    """Return the variance from sums within clusters; of crossed ones less that of their common parts."""
+    sizes = [len(np.unique(code[used])) for code in codes]
+    squares = [float(m.item()) for m in _sums.squares(moves[:, None], codes)]
+    own = [q * (n / (n - 1) if n > 1 else np.nan) for q, n in zip(squares, sizes, strict=False)]
+    both = sum(own) - sum(squares[len(codes) :])
+    return both if len(codes) == 1 or both > 0 else max(own)
 
 
 def _report(cells: dict[str, _Cell | None], atoms: pl.DataFrame, ci: Bootstrap) -> list[dict[str, Any]]:
@@ -325,24 +320,21 @@ def _report(cells: dict[str, _Cell | None], atoms: pl.DataFrame, ci: Bootstrap) 
         every[c.atom] = True
         gold[c.atom[c.labelled]] = True
     labelled = min(len(np.unique(code[gold])) for code in codes)
-    for name in ("judge", "labels", *METHODS[3:]):
+    for name, row in rows.items():
         if name != "judge" and labelled < 2:
-            rows[name] |= {"status": f"{labelled} labelled clusters: too few", "n_clusters": labelled}
-            continue
-        if name in METHODS[3:] and any(c.labelled.all() for c in have):
-            rows[name] |= {"status": "every decision is labelled: use the labels", "n_clusters": labelled}
-            continue
-        mean = sum(s * p[name][0].mean for s, p in zip(signs, parts, strict=True))
-        moves = sum((s * p[name][0].moves for s, p in zip(signs, parts, strict=True)), np.zeros(atoms.height))
-        variance, _ = _variance(moves, codes, every)
-        clusters = min(len(np.unique(code[every if name == "judge" else gold])) for code in codes)
-        if len(cells) == 1:
-            rows[name]["tuning"] = parts[0][name][1]
-        _student(rows[name], mean, variance, clusters, lowest, ci)
-    if labelled < 2:
-        rows["rogan_gladen"] |= {"status": f"{labelled} labelled clusters: too few", "n_clusters": labelled}
-    else:
-        _rogan_gladen(rows["rogan_gladen"], have, signs, atoms, labelled, ci)
+            row |= {"status": f"{labelled} labelled clusters: too few", "n_clusters": labelled}
+        elif name == "rogan_gladen":
+            _rogan_gladen(row, have, signs, atoms, labelled, ci)
+        elif name in METHODS[3:] and any(c.labelled.all() for c in have):
+            row |= {"status": "every decision is labelled: use the labels", "n_clusters": labelled}
+        else:
+            mean = sum(s * p[name][0].mean for s, p in zip(signs, parts, strict=True))
+            moved = [s * p[name][0].moves for s, p in zip(signs, parts, strict=True)]
+            variance = _variance(np.sum(moved, axis=0), codes, every)
+            clusters = min(len(np.unique(code[every if name == "judge" else gold])) for code in codes)
+            if len(cells) == 1:
+                row["tuning"] = parts[0][name][1]
+            _student(row, mean, variance, clusters, lowest, ci)
     naive = rows["judge"].get("width")
     for row in rows.values():
         if row.get("width") is not None and naive:
