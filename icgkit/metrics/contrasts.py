@@ -299,7 +299,7 @@ def _difference(c: _Compared, pair: _Pair, ci: Bootstrap | None) -> dict[str, An
         side = "reference" if values[0] is None else "target"
         return row | {"n_cases": 0, "n_clusters": 0, "status": f"{side}: nothing scored"}
     difference = values[1] - values[0]
-    either = int(c.rates.counts(cells)["n_clusters"])
+    either = int(c.rates.clusters((c.rates.alive[t] | c.rates.alive[r])[None, :])[0])
     shared = row["n_clusters"]
     notes = [] if shared == either else [f"{shared} of {either} clusters scored on both sides"]
     row |= {"estimate": difference}
