@@ -884,6 +884,31 @@ def spread_cases(data: Dataset, *, n: int) -> list[Case]:
     return sorted(chosen.values(), key=lambda c: (order[c.constraint_nodes[0].subtype], c.id))
 
 
+def beside_twins(judgments: pl.DataFrame, alarms: pl.DataFrame, twins: Dataset) -> pl.DataFrame:
+    """Put verdicts on cases beside verdicts on their twins, for the nodes that are forced in the case and not in the twin.
+
+    Parameters
+    ----------
+    judgments, alarms : polars.DataFrame
+        Of a run, and of the twins' answers (`icgkit.cases.twins.absent_nodes`).
+    twins : Dataset
+        From `icgkit.cases.twins.load_twins`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `judgments` and `shown`, "case" or "twin"; rows of a twin carry its case's id and dataset. Only
+        models, conditions, judges and nodes that both have.
+    """
+    keys = ["case_id", "node_id", "condition", "model", "judge", "sample"]
+    of = {t.id: str(t.metadata["twin_of"]) for t in twins}
+    alarms = alarms.with_columns(pl.col("case_id").replace_strict(of, return_dtype=pl.String))
+    cases = judgments.join(alarms.select(keys), on=keys, how="semi").with_columns(shown=pl.lit("case"))
+    marks = alarms.select(*keys, "found", "status")
+    twin = cases.drop("found", "status").join(marks, on=keys, how="inner").with_columns(shown=pl.lit("twin"))
+    return pl.concat([cases, twin.select(cases.columns)])
+
+
 KNOBS = {
     "indirectness": "level of indirectness (0 to 3)", "nodes": "nodes of the case (number)",
     "distractors": "other texts (number)", "same_shape": "texts of the same form (number)",

@@ -9,8 +9,9 @@ import pytest
 
 import icgkit as ig
 from icgkit.calls.cache import Cache
-from icgkit.cases.twins import absent_nodes, load_twins
+from icgkit.cases.twins import absent_nodes, load_alarms, load_twins
 from icgkit.errors import SchemaError, UnknownName
+from icgkit.files import project_root
 from icgkit.study.elicit import elicit
 
 SCENES = ig.load_dataset("icg-scenes")
@@ -62,3 +63,25 @@ def test_only_what_a_twin_frees_counts_as_absent() -> None:
     assert [n.id for n in first.constraint_nodes] == [
         n.id for n in SCENES[first.metadata["twin_of"]].constraint_nodes
     ]
+
+
+def test_the_recorded_alarms_are_what_the_recorded_answers_give() -> None:
+    folder = project_root() / "data" / "bench" / "twins"
+    cache = Cache(folder, mode="replay")
+    twins = load_twins(SCENES)
+    few = twins.subset([t.id for t in twins][:12])
+    models = ["offline/priors", "offline/ocr-vision"]
+    answers = elicit(few, ["direct", "nl_self"], models, cache=cache, progress=False)
+    marked = ig.judge_recall(answers, absent_nodes(few, SCENES), "offline/judge", cache=cache, progress=False)
+    kept = load_alarms()
+    assert kept.join(marked, on=marked.columns, how="semi", nulls_equal=True).height == marked.height
+
+
+def test_alarms_stand_beside_the_verdicts_on_the_same_nodes() -> None:
+    run = ig.load_results("offline")
+    alarms = load_alarms()
+    both = ig.views.beside_twins(run.judgments, alarms, load_twins(SCENES))
+    assert dict(both["shown"].value_counts().iter_rows()) == {"case": alarms.height, "twin": alarms.height}
+    assert set(both["case_id"]) <= {c.id for c in SCENES}
+    found = {s: both.filter(shown=s)["found"].sum() for s in ("case", "twin")}
+    assert found["twin"] == alarms["found"].sum() != found["case"]
