@@ -24,6 +24,7 @@ _WHERE = {
     "CaseView": "cases.show",
     "Dataset": "cases.dataset",
     "load_dataset": "cases.dataset",
+    "load_kept": "cases.dataset",
     "load_published": "cases.dataset",
     "load_judgments": "calls.recorded",
     "judge_recall": "judge.nodes",
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from icgkit.cases.case import Target as Target
     from icgkit.cases.dataset import Dataset as Dataset
     from icgkit.cases.dataset import load_dataset as load_dataset
+    from icgkit.cases.dataset import load_kept as load_kept
     from icgkit.cases.dataset import load_published as load_published
     from icgkit.cases.dataset import read_cases as read_cases
     from icgkit.cases.dataset import write_cases as write_cases

@@ -482,12 +482,14 @@ def import_texteditbench_command(
 
 @app.command("score")
 def score_command(
-    benchmark: Annotated[str, typer.Argument(help="dod, grade, texteditbench or unike.")],
+    benchmark: Annotated[
+        str, typer.Argument(help="dod, grade, texteditbench, unike, or edits: pictures named after cases.")
+    ],
     folder: Annotated[Path, typer.Argument(help="Folder that the benchmark's own tools wrote.")],
     data: Annotated[
         Path | None,
         typer.Option(
-            help="What was asked. dod, texteditbench: the public folder; grade: the task list; unike: UniKE.json."
+            help="What was asked. dod, texteditbench: the public folder; grade: the task list; unike: UniKE.json; edits: the dataset."
         ),
     ] = None,
     pixels: Annotated[bool, typer.Option(help="dod: judge mazes from their pixels.")] = False,
@@ -502,6 +504,7 @@ def score_command(
     needs = {
         "dod": "FOLDER with instruction.jsonl and ground_truth_criteria.jsonl",
         "unike": "UniKE.json, the data file of the run",
+        "edits": "DATASET, a drawn one such as icg-scenes",
     }
     with clear_errors():
         if data is None and benchmark in needs:
@@ -522,6 +525,11 @@ def score_command(
             from icgkit.bench.texteditbench import scores as teb_scores
 
             table, problems = teb_scores.score(folder, data)
+        elif benchmark == "edits":
+            from icgkit.cases.dataset import load_dataset
+            from icgkit.cases.edited import score_folder
+
+            table, problems = score_folder(folder, load_dataset(str(data)))
         else:
             raise UnknownName.among("benchmark", benchmark, [*needs, "grade", "texteditbench"])
         _show_scores(table, problems, out)

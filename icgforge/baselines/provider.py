@@ -15,6 +15,8 @@ JUDGES: dict[str, str] = {
     "judge": "matches words, values and concepts of node and response",
     "judge-strict": "asks for more overlap and for the concrete value",
     "pixels": "compares the pixels of an edited diagram with a reference",
+    "sees-change": "takes any change of a place in an edited picture for the right one",
+    "reads-edit": "reads the text of places in an edited picture with OCR",
 }
 """Name below `offline/` to what the judge does."""
 
@@ -39,6 +41,10 @@ def reply(model: str, messages: list[dict[str, Any]]) -> str:
         from icgforge.baselines.pixels import pixel_reply
 
         return pixel_reply(messages)
+    if name in ("sees-change", "reads-edit"):
+        from icgforge.baselines.edit_judge import edit_reply
+
+        return edit_reply(messages, reads=name == "reads-edit")
     if name in JUDGES:
         from icgforge.baselines.judge import judge_reply
 

@@ -265,6 +265,31 @@ def load_published(name: str = "icg") -> pl.DataFrame:
     return schema("published").check(frame) if name == "icg" else frame
 
 
+def load_kept(name: str, part: str) -> pl.DataFrame:
+    """Load a frame that is kept in `data/bench`: what took long to make and notebooks show.
+
+    Parameters
+    ----------
+    name, part : str
+        Folder and file: `data/bench/NAME/PART.parquet`.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such folder or file.
+
+    Examples
+    --------
+    >>> load_kept("twins", "judgments")["found"].null_count()
+    0
+    """
+    folder = project_root() / "data" / "bench" / name
+    found = sorted(p.stem for p in folder.glob("*.parquet"))
+    if part not in found:
+        raise UnknownName.among(f"frame in data/bench/{name}", part, found)
+    return pl.read_parquet(folder / f"{part}.parquet")
+
+
 def load_audit(data: Dataset) -> pl.DataFrame | None:
     """Read the answers of a dataset's own audit (`audit.csv` in its folder), or None if it has none.
 

@@ -111,6 +111,61 @@ def score_edits(
     return pl.DataFrame(regions, schema=_REGION_ROW), pl.DataFrame(pictures, schema=_PICTURE_ROW)
 
 
+def score_folder(folder: Path, dataset: Dataset) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Score a folder of an editor's pictures, named by the cases: `CASE_ID.png` (or jpg, webp).
+
+    Returns
+    -------
+    (table, problems)
+        Table: `category` ("target", a subtype, or "picture"), `measure` (share of regions `done`, `left`, `wrong`,
+        `unreadable`, `unknown`; of a picture `preserved`, `overlap`, and `invented`: changes a picture), `estimate`,
+        `n_total`, `status`. Problems: `what`, `which`: pictures that belong to no case, cases without a picture.
+    """
+    files = sorted(p for p in folder.iterdir() if p.suffix.lower() in (".png", ".jpg", ".jpeg", ".webp"))
+    known = {c.id for c in dataset}
+    outputs = {p.stem: p for p in files if p.stem in known}
+    if not outputs:
+        raise SchemaError(
+            f"no picture in {folder} is named after a case", got=", ".join(p.name for p in files[:3]) or "no pictures",
+            allowed=f"CASE_ID.png, such as {dataset.cases[0].id}.png",
+        )  # fmt: skip
+    regions, pictures = score_edits(dataset, outputs)
+    named = regions.with_columns(
+        category=pl.when(pl.col("subtype") == "").then(pl.lit("target")).otherwise("subtype"),
+        status=pl.col("status").fill_null("unknown"),
+    )
+    rows: list[dict[str, Any]] = []
+    for (category,), part in named.group_by("category", maintain_order=True):
+        for status in ("done", "left", "wrong", "unreadable", "unknown"):
+            share = (part["status"] == status).mean()
+            rows.append(
+                {
+                    "category": category,
+                    "measure": status,
+                    "estimate": share,
+                    "n_total": part.height,
+                    "status": "ok",
+                }
+            )
+    for measure, column in (("preserved", "preserved"), ("overlap", "overlap"), ("invented", "n_invented")):
+        seen = pictures[column].drop_nulls()
+        rest = "ok" if seen.len() == pictures.height else f"{pictures.height - seen.len()} not registered"
+        rows.append(
+            {
+                "category": "picture",
+                "measure": measure,
+                "estimate": seen.mean(),
+                "n_total": seen.len(),
+                "status": rest,
+            }
+        )
+    problems = [("no such case", p.name) for p in files if p.stem not in known]
+    problems += [("no picture", i) for i in known - set(outputs)]
+    return pl.DataFrame(rows), pl.DataFrame(problems, schema=["what", "which"], orient="row").sort(
+        "what", "which"
+    )
+
+
 def _pixels(path: Path) -> NDArray[np.uint8]:
     with opened(path) as (picture, _):
         return np.asarray(upright_rgb(picture, path.name))

@@ -12,14 +12,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from icgkit.cases.dataset import Dataset, load_dataset, read_cases
 from icgkit.errors import SchemaError, UnknownName
-from icgkit.files import project_root
-
-if TYPE_CHECKING:
-    import polars as pl
 
 KINDS = ("counterfactual", "infeasible")
 
@@ -79,16 +74,3 @@ def absent_nodes(twins: Dataset, dataset: Dataset) -> Dataset:
         kept = tuple(n.model_copy(update={"follows": None}) for n in nodes if free is None or n.id in free)
         out.append(twin.model_copy(update={"constraint_nodes": kept, "inter_constraints": ()}))
     return replace(twins, cases=tuple(out))
-
-
-def load_alarms(name: str = "twins") -> pl.DataFrame:
-    """Load recorded verdicts on answers to twins, `data/bench/NAME/judgments.parquet`; schema `judgments`.
-
-    Examples
-    --------
-    >>> load_alarms()["found"].null_count()
-    0
-    """
-    import polars as pl
-
-    return pl.read_parquet(project_root() / "data" / "bench" / name / "judgments.parquet")

@@ -26,8 +26,8 @@ NEAR = 0.5
 """A region is like the reference (or the original) if its distance to it is at most this share of their own."""
 FAINT = 0.45
 """Less than this share of the edges that either picture has there: nothing can be read."""
-STIRRED = 14
-"""Levels (of 255) outside what the neighbourhood of a pixel holds, above which it has changed."""
+STIRRED = (14, 40)
+"""Least and most levels (of 255) outside what the neighbourhood of a pixel holds, above which it has changed."""
 INVENTED = 60
 """Pixels of a connected change outside all regions, from which on it counts as invented."""
 LIKE = 0.6
@@ -130,7 +130,8 @@ def score_edit(
     if seen is None:
         rows = [_row(r, None, None, None, 0, None) for r in regions]
         return Scored(rows, about | {"preserved": None, "n_invented": None, "overlap": None})
-    changed = _changed(seen, before)
+    stirred = _stirred(seen, before)
+    changed = stirred > _level(stirred[still])
     rows = [_judge(r, seen, before, reference, read) for r in regions]
     return Scored(rows, about | _rest(changed, due, still))
 
@@ -289,16 +290,22 @@ def _correlation(one: Plane, two: Plane, where: Where) -> float:
 # -- regions and the rest -----------------------------------------------------------------------
 
 
-def _changed(seen: Pixels, before: Pixels) -> Where:
-    """Return where a blurred picture leaves what the 5 x 5 neighbourhood of the blurred original holds."""
+def _stirred(seen: Pixels, before: Pixels) -> NDArray[np.int16]:
+    """Return by how much a blurred picture leaves what the 5 x 5 neighbourhood of the blurred original holds."""
     from scipy import ndimage
 
-    out = np.zeros(before.shape[:2], bool)
+    out = np.zeros(before.shape[:2], np.int16)
     for k in range(3):
         old, here = (ndimage.uniform_filter(x[..., k], 5).astype(np.int16) for x in (before, seen))
         low, high = ndimage.minimum_filter(old, 5), ndimage.maximum_filter(old, 5)
-        out |= np.maximum(low - here, here - high) > STIRRED
+        out = np.maximum(out, np.maximum(low - here, here - high))
     return out
+
+
+def _level(rest: NDArray[np.int16]) -> float:
+    """Return the level above which a pixel has changed: higher where the whole picture was resampled or toned."""
+    usual = 1.5 * float(np.quantile(rest[::7], 0.995)) if rest.size else 0.0
+    return min(max(STIRRED[0], usual), STIRRED[1])
 
 
 def _rest(changed: Where, due: Where, still: Where) -> dict[str, Any]:

@@ -70,6 +70,35 @@ def _place(
     ]
 
 
+STATUS_COLORS = {"done": "#009E73", "left": "#D55E00", "wrong": "#882255", "unreadable": "#0072B2"}
+"""Colours of what became of a region; its first letter stands beside it as well."""
+
+
+@plain_style()
+def draw_scored(pixels: Any, regions: Sequence[Any], rows: Sequence[dict[str, Any]], ax: Axes) -> Axes:
+    """Draw an edited picture with what became of each region: its frame and D(one), L(eft), W(rong) or U(nreadable).
+
+    Parameters
+    ----------
+    pixels : array, height x width x 3
+    regions : sequence of icgkit.metrics.edits.Region
+    rows : sequence of dict
+        `Scored.regions` of `icgkit.metrics.edits.score_edit`.
+    """
+    height, width = pixels.shape[:2]
+    ax.set(xlim=(0, width), ylim=(height, 0), aspect="equal", xticks=[], yticks=[])
+    ax.set_axis_off()
+    ax.imshow(pixels, extent=(0, width, height, 0), interpolation="bilinear")
+    marks = []
+    for region, row in zip(regions, rows, strict=True):
+        box = region.after or region.before
+        if box and row["status"]:
+            line = "--" if region.id == "target" else "-"
+            marks.append(Mark(box, row["status"][0].upper(), STATUS_COLORS[row["status"]], line))
+    draw_marks(ax, marks, Field((0, 0), (width, height)))
+    return ax
+
+
 @plain_style()
 def draw_graph(case: Case, ax: Axes, *, text: int = 52) -> Axes:
     """Draw the constraint graph: the edit, a line to every node, dotted arcs between nodes; boxes are as high as their text.

@@ -14,7 +14,7 @@ from icgkit.cases.dataset import Dataset, load_annotations
 from icgkit.cases.difficulty import LEVELS
 from icgkit.cases.difficulty import node_difficulty as node_difficulty
 from icgkit.errors import SchemaError
-from icgkit.metrics import Bootstrap, adjust, agreement, equivalence, permutation, recall
+from icgkit.metrics import Bootstrap, adjust, agreement, equivalence, mean, permutation, recall
 from icgkit.prompts.proposals import extract_proposals
 from icgkit.report.plots.style import KNOWN
 from icgkit.report.tables import Table, intervals, typeset
@@ -907,6 +907,56 @@ def beside_twins(judgments: pl.DataFrame, alarms: pl.DataFrame, twins: Dataset) 
     marks = alarms.select(*keys, "found", "status")
     twin = cases.drop("found", "status").join(marks, on=keys, how="inner").with_columns(shown=pl.lit("twin"))
     return pl.concat([cases, twin.select(cases.columns)])
+
+
+def scorer_rates(regions: pl.DataFrame, pictures: pl.DataFrame, ci: Bootstrap) -> pl.DataFrame:
+    """Say how often the scorer of edits is right, by copy and true status, and how often it sees inventions.
+
+    Parameters
+    ----------
+    regions, pictures : polars.DataFrame
+        As `icgforge.edits.audit_scorer` returns them.
+
+    Returns
+    -------
+    polars.DataFrame
+        As `icgkit.metrics.mean`, by `copy` and `truth`: a status; "change found" (share of pictures with an invented
+        change in which one is seen), "false alarm" (the same where there is none).
+    """
+    right = regions.select(
+        "case_id", "template", "copy", "truth", pl.format("{}, {}", "made", "node_id").alias("node_id"),
+        right=pl.col("status").eq_missing(pl.col("truth")),
+    )  # fmt: skip
+    seen = pictures.select(
+        "case_id", "template", "copy", pl.col("made").alias("node_id"), right=pl.col("n_invented") > 0,
+        truth=pl.when(truth=1).then(pl.lit("change found")).otherwise(pl.lit("false alarm")),
+    )  # fmt: skip
+    both = pl.concat([right, seen.select(right.columns)])
+    return mean(both, "right", by=("copy", "truth"), ci=ci)
+
+
+def scorer_by_subtype(regions: pl.DataFrame, copies: Sequence[str]) -> pl.DataFrame:
+    """Say for nodes how often the scorer of edits is right: rows `part` (all, a split, a subtype), a column a copy and truth."""
+    nodes = regions.filter(pl.col("node_id") != "target", pl.col("copy").is_in(copies)).with_columns(
+        right=pl.col("status").eq_missing(pl.col("truth")),
+        cell=pl.format(
+            "{}, {}", "copy", pl.when(truth="done").then(pl.lit("done")).otherwise(pl.lit("not done"))
+        ),
+    )
+    labels = {
+        "all": "all",
+        "public": "public documents",
+        "held_out": "held-out documents",
+        **subtype_labels(),
+    }
+    kinds = (pl.lit("all"), pl.col("split"), pl.col("subtype"))
+    parts = pl.concat([nodes.with_columns(part=kind) for kind in kinds])
+    long = parts.group_by("part", "cell").agg(pl.mean("right"), pl.len().alias("n"))
+    texts = [f"{rate:.3f} of {n:,}" for rate, n in long.select("right", "n").iter_rows()]
+    wide = long.with_columns(text=pl.Series(texts)).sort("cell").pivot("cell", index="part", values="text")
+    rank = {name: i for i, name in enumerate(labels)}
+    rows = wide.sort(pl.col("part").replace_strict(rank, return_dtype=pl.Int64))
+    return rows.with_columns(pl.col("part").replace(labels))
 
 
 KNOBS = {

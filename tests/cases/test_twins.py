@@ -9,7 +9,7 @@ import pytest
 
 import icgkit as ig
 from icgkit.calls.cache import Cache
-from icgkit.cases.twins import absent_nodes, load_alarms, load_twins
+from icgkit.cases.twins import absent_nodes, load_twins
 from icgkit.errors import SchemaError, UnknownName
 from icgkit.files import project_root
 from icgkit.study.elicit import elicit
@@ -73,13 +73,13 @@ def test_the_recorded_alarms_are_what_the_recorded_answers_give() -> None:
     models = ["offline/priors", "offline/ocr-vision"]
     answers = elicit(few, ["direct", "nl_self"], models, cache=cache, progress=False)
     marked = ig.judge_recall(answers, absent_nodes(few, SCENES), "offline/judge", cache=cache, progress=False)
-    kept = load_alarms()
+    kept = ig.load_kept("twins", "judgments")
     assert kept.join(marked, on=marked.columns, how="semi", nulls_equal=True).height == marked.height
 
 
 def test_alarms_stand_beside_the_verdicts_on_the_same_nodes() -> None:
     run = ig.load_results("offline")
-    alarms = load_alarms()
+    alarms = ig.load_kept("twins", "judgments")
     both = ig.views.beside_twins(run.judgments, alarms, load_twins(SCENES))
     assert dict(both["shown"].value_counts().iter_rows()) == {"case": alarms.height, "twin": alarms.height}
     assert set(both["case_id"]) <= {c.id for c in SCENES}

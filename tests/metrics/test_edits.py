@@ -11,9 +11,11 @@ import numpy as np
 import polars as pl
 import pytest
 from PIL import Image, ImageFilter
+from typer.testing import CliRunner
 
 import icgkit as ig
 from icgkit.cases.edited import reference_edit, regions_of, score_edits
+from icgkit.cli import app
 from icgkit.errors import ImageError, SchemaError
 from icgkit.metrics.edits import Region, score_edit
 
@@ -133,3 +135,35 @@ def test_files_of_an_editor_become_frames(tmp_path: Path) -> None:
         score_edits(ig.load_dataset("icg-teb"), {})
     with pytest.raises(SchemaError, match="one size"):
         score_edit(reference[:50], reference, reference, [])
+
+
+def test_a_folder_of_pictures_is_scored_by_one_command(tmp_path: Path) -> None:
+    assert DATA.folder is not None
+    for case in CASES[:2]:
+        Image.fromarray(reference_edit(case, DATA.folder)[1]).save(tmp_path / f"{case.id}.png")
+    Image.fromarray(reference_edit(CASES[2], DATA.folder)[0]).save(
+        tmp_path / f"{CASES[2].id}.webp", lossless=True
+    )
+    Image.new("RGB", (9, 9)).save(tmp_path / "stranger.png")
+    out = tmp_path / "scores.csv"
+    done = CliRunner().invoke(
+        app, ["score", "edits", str(tmp_path), "--data", "icg-scenes", "--out", str(out)]
+    )
+    assert done.exit_code == 0, done.output
+    target = {
+        r["measure"]: r["estimate"] for r in pl.read_csv(out).filter(category="target").iter_rows(named=True)
+    }
+    assert target == {
+        "done": pytest.approx(2 / 3),
+        "left": pytest.approx(1 / 3),
+        "wrong": 0,
+        "unreadable": 0,
+        "unknown": 0,
+    }
+    assert "no such case: stranger.png" in done.output
+    assert f"and {len(DATA) - 3 + 1 - 20:,d} more" in done.output
+    (tmp_path / "none").mkdir()
+    assert (
+        "CASE_ID.png"
+        in CliRunner().invoke(app, ["score", "edits", str(tmp_path / "none"), "--data", "icg-scenes"]).output
+    )
