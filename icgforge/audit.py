@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from icgkit.cases.dataset import Dataset
 
-REACH = 3
-"""Pixels by which the ink of a change may leave its box (see `icgforge.scenes`)."""
+REACH, BLURRED = 3, 12
+"""Pixels by which a change may leave its box on a page, and in a photograph, where lenses and rough surfaces blur."""
 
 
 def giveaway(cases: Sequence[Case], *, folds: int = 5, seed: int = 0) -> pl.DataFrame:
@@ -137,7 +137,7 @@ def box_truth(data: Dataset) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        `case_id`, `element` ("target" or a node's id), `subtype` ("" for the target), `n_changed` (pixels within 3 of
+        `case_id`, `element` ("target" or a node's id), `subtype` ("" for the target), `n_changed` (pixels within 3, in photographs 12, of
         its boxes, before and after together, that differ), `iou` (intersection over union, 0 to 1, of those pixels'
         bounds and of the boxes'; null if nothing differs), `n_outside` (pixels of the case that differ away from all
         boxes).
@@ -151,11 +151,12 @@ def box_truth(data: Dataset) -> pl.DataFrame:
         differs = (before != after).any(axis=2)
         covered = np.zeros_like(differs)
         found = []
+        reach = REACH if case.metadata["setting"] == "flat" else BLURRED
         for region in regions_of(case):
             whole = np.zeros_like(differs)
             boxes = [b for b in (region.before, region.after) if b is not None]
             for x0, y0, x1, y1 in ((int(v) for v in box) for box in boxes):
-                whole[max(0, y0 - REACH) : y1 + REACH, max(0, x0 - REACH) : x1 + REACH] = True
+                whole[max(0, y0 - reach) : y1 + reach, max(0, x0 - reach) : x1 + reach] = True
             covered |= whole
             ink = _bounds(differs & whole)
             left, top, right, bottom = zip(*boxes, strict=True)

@@ -42,6 +42,15 @@ class _Taken:
     documents: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     sizes: Counter[int] = field(default_factory=Counter)
 
+    def add(self, case: Case) -> None:
+        """Count a case in."""
+        self.cases.append(case)
+        self.of.update(_keys(case))
+        self.sizes[len(case.constraint_nodes)] += 1
+        self.nodes.update(node.subtype for node in case.constraint_nodes)
+        for name in subtypes_of(case):
+            self.documents[name].add(_keys(case)[0][0])
+
 
 def subtypes_of(case: Case) -> set[str]:
     """Return the subtypes of a case's nodes, without second ones."""
@@ -54,7 +63,9 @@ def longest(case: Case) -> int:
 
 
 def _keys(case: Case) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    doc, draw, surface = case.id.split("-", 2)
+    doc, draw, surface = case.id.removeprefix("photo-").split("-", 2)
+    if case.metadata.get("setting", "flat") != "flat":  # photo-SETTING-DOCUMENT-DRAW-SURFACE
+        doc, draw, surface = case.metadata["template"], f"photo {doc} {draw}", f"photo {surface}"
     return (doc,), (doc, "picture", draw), (doc, "surface", surface)
 
 
@@ -64,8 +75,9 @@ def choose(
     wishes: Wishes | None = None,
     seed: str = "1",
     twinned: Collection[str] = (),
+    given: Sequence[Case] = (),
 ) -> list[Case]:
-    """Return up to `n` cases, each time the one that brings the set nearest to what it wishes for.
+    """Return up to `n` cases beside those that are `given`, each time the one that brings the set nearest to what it wishes for.
 
     Bounds are never broken, so that fewer come back if the candidates do not give more. Cases are worth more
     the rarer their subtypes are among those taken, for documents that a subtype does not have yet, for two or
@@ -76,20 +88,17 @@ def choose(
     left = [c for c in cases if 1 <= len(c.constraint_nodes) <= wishes.most_nodes]
     rng.shuffle(left)
     taken = _Taken()
-    while left and len(taken.cases) < n:
+    for case in given:
+        taken.add(case)
+    while left and len(taken.cases) < len(given) + n:
         worth = {c.id: _worth(c, taken, wishes, n) + 0.8 * (c.id in twinned) for c in left}
         best = max(left, key=lambda c: worth[c.id])
         if worth[best.id] == float("-inf"):
             break
         left.remove(best)
-        taken.cases.append(best)
-        taken.of.update(_keys(best))
-        taken.sizes[len(best.constraint_nodes)] += 1
-        taken.nodes.update(node.subtype for node in best.constraint_nodes)
-        for name in subtypes_of(best):
-            taken.documents[name].add(_keys(best)[0][0])
+        taken.add(best)
     order = {c.id: k for k, c in enumerate(cases)}
-    return sorted(taken.cases, key=lambda c: order[c.id])
+    return sorted(taken.cases[len(given) :], key=lambda c: order[c.id])
 
 
 def _worth(case: Case, taken: _Taken, wishes: Wishes, n: int) -> float:

@@ -23,6 +23,7 @@ def scenes(
         bool, typer.Option("--fresh", help="Draw from a seed that nobody knew; it is written to seed.txt.")
     ] = False,
     names: Annotated[str, typer.Option("--documents", help="Documents, separated by commas.")] = "",
+    photographs: Annotated[int, typer.Option(min=0, help="So many of them as path-traced photographs.")] = 0,
     jobs: Annotated[int, typer.Option(min=0, help="Processes; 0 is one a core.")] = 0,
 ) -> None:
     """Draw cases from worlds and documents: whatever an edit forces to change follows from the world."""
@@ -30,7 +31,7 @@ def scenes(
 
     from tqdm import tqdm
 
-    from icgforge.dataset import DRAWN, Order, build, fresh_seed
+    from icgforge.dataset import DRAWN, SHOT, Order, build, fresh_seed
 
     with clear_errors():
         known = out / "seed.txt"
@@ -40,9 +41,16 @@ def scenes(
             known.write_text(seed + "\n", encoding="utf-8")
             held_out_seed = seed
         chosen = tuple(d for d in names.split(",") if d)
-        order = Order(n or (100 if fresh else 340), seed, held_out_seed, chosen, jobs or os.cpu_count() or 1)
+        order = Order(
+            n or (100 if fresh else 340),
+            seed,
+            held_out_seed,
+            chosen,
+            jobs or os.cpu_count() or 1,
+            photographs,
+        )
         wish = order.draw()
         with tqdm(total=wish.each * len(wish.names), desc="candidates", mininterval=2) as bar:
             cases = build(out, order, bar.update)
         nodes = sum(len(c.constraint_nodes) for c in cases)
-        typer.echo(f"{len(cases)} cases, {nodes} nodes in {out}; {out / DRAWN} may be removed")
+        typer.echo(f"{len(cases)} cases, {nodes} nodes in {out}; {out / DRAWN} and {SHOT} may be removed")

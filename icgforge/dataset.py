@@ -30,8 +30,8 @@ LICENCE = "CC0-1.0"
 PROVENANCE = (
     "Drawn by icgforge from worlds, documents and edits; every graph follows from its world. See README.md."
 )
-DRAWN = ".drawn"
-"""Folder of all candidates, by which a stopped run goes on."""
+DRAWN, SHOT = ".drawn", ".shot"
+"""Folders of all candidates and of all photographs, by which a stopped run goes on."""
 OVER = 4
 """Candidates drawn for each case that is wished for."""
 
@@ -46,6 +46,8 @@ class Order:
     """Seed of the documents that are held out; the same one if empty."""
     names: tuple[str, ...] = ()
     jobs: int = 1
+    photographs: int = 0
+    """How many of the cases are photographs of a document in a path-traced setting."""
     wishes: Wishes = field(default_factory=Wishes)
 
     def draw(self) -> Draw:
@@ -78,9 +80,11 @@ def build(
     made = {row["name"]: row for row in rows if row["case"]}
     twinned = {k for k, row in made.items() if any(_kind(text) == "counterfactual" for text in row["twins"])}
     drawn = [Case.from_json(row["case"]) for row in made.values()]
-    cases = choose(drawn, order.n, order.wishes, order.seed, twinned)
-    _write(out, cases, made)
     seeds = {"public": order.seed, "held_out": order.held_out_seed or order.seed}
+    shots = _photographed(out / SHOT, order) if order.photographs else {}
+    given = [Case.from_json(row["case"]) for row in shots.values()]
+    cases = [*choose(drawn, order.n - len(given), order.wishes, order.seed, twinned, given), *given]
+    _write(out, cases, made | shots)
     known = {
         "seed_public": seeds["public"],
         "seed_held_out_sha256": hashlib.sha256(seeds["held_out"].encode()).hexdigest(),
@@ -88,10 +92,31 @@ def build(
     lines = {"name": out.name, "version": VERSION, "licence": LICENCE, "image_root": ".", "provenance": PROVENANCE, "canary": CANARY, **known}  # fmt: skip
     write_whole(out / "dataset.toml", "".join(f"{k} = {json.dumps(v)}\n" for k, v in lines.items()).encode())
     rejected = Counter(row["reasons"][0].split(":")[0] for row in rows if row["reasons"])
-    told = {"canary": CANARY, "candidates": len(rows), "rejected": dict(sorted(rejected.items()))}
+    told: dict[str, Any] = {
+        "canary": CANARY,
+        "candidates": len(rows),
+        "rejected": dict(sorted(rejected.items())),
+    }
+    if shots:
+        tried = json_rows(out / SHOT / "made.jsonl")
+        away = Counter(row["reasons"][0].split(":")[0] for row in tried if row["reasons"])
+        told["photographs"] = {"candidates": len(tried), "rejected": dict(sorted(away.items()))}
     write_whole(out / "build.json", (json.dumps(told, indent=1) + "\n").encode())
     describe(out)
     return cases
+
+
+def _photographed(out: Path, order: Order) -> dict[str, Row]:
+    from icgforge.photograph import photographs
+
+    rows = photographs(out, order.photographs, order.seed, order.held_out_seed)
+    return {row["name"]: row for row in rows}
+
+
+def json_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the last line of each name in a log of candidates."""
+    rows = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip())
+    return list({row["name"]: row for row in rows}.values())
 
 
 def _kind(twin: str) -> str:
@@ -106,11 +131,12 @@ def _write(out: Path, cases: Sequence[Case], made: Mapping[str, Row]) -> None:
     wanted = {c.image for c in [*cases, *twins]} | {f"after/{c.id}.webp" for c in cases}
     for folder in ("images", "after", "twins"):
         (out / folder).mkdir(exist_ok=True)
-        for old in (out / folder).glob("*.webp"):
+        for old in (out / folder).iterdir():
             if f"{folder}/{old.name}" not in wanted:
                 old.unlink()
     for path in sorted(wanted):
-        shutil.copyfile(out / DRAWN / path, out / path)
+        found = next(out / kind / path for kind in (DRAWN, SHOT) if (out / kind / path).is_file())
+        shutil.copyfile(found, out / path)
 
 
 def describe(folder: Path) -> None:
@@ -156,7 +182,7 @@ def card(folder: Path) -> str:
     counts = report(cases)
     held = [c for c in cases if c.metadata["split"] == "held_out"]
     counterfactual = [t for t in read.twins if t.metadata["twin_kind"] == "counterfactual"]
-    files = [p for p in folder.rglob("*.webp") if DRAWN not in p.parts]
+    files = [p for name in ("images", "after", "twins") for p in (folder / name).iterdir()]
     sizes = Counter(len(c.constraint_nodes) for c in cases)
     chains = Counter(c.chain(n.id) for c in cases for n in c.constraint_nodes)
     scripts = Counter((c.metadata["script"], c.metadata["lang"]) for c in cases)
@@ -173,6 +199,7 @@ def card(folder: Path) -> str:
         sizes=sorted(sizes.items()), chains=sorted(chains.items()), scripts=scripts.most_common(), kinds=sorted(kinds.items()),
         subtypes=[(cat.label, SUBTYPES[s].label, *subtypes[s]) for cat in CATEGORIES.values() for s in SUBTYPES if SUBTYPES[s].category == cat.id],
         short=[SUBTYPES[s].label for s, (n, d) in subtypes.items() if n < Wishes().nodes or d < Wishes().documents],
+        settings=Counter(c.metadata["setting"] for c in cases).most_common(),
         wishes=Wishes(), instructions=len({c.instruction for c in cases}), rated=_rated(read.ratings),
     )  # fmt: skip
 
@@ -222,8 +249,8 @@ def croissant(folder: Path) -> dict[str, Any]:
         {"@type": "cr:FileObject", "@id": path, "name": path, "contentUrl": path, "encodingFormat": "application/jsonlines", "sha256": sha256_of(folder / path)}
         for path in lines.values()
     ] + [
-        {"@type": "cr:FileSet", "@id": f"{name}-files", "name": f"{name}-files", "description": what, "encodingFormat": "image/webp", "includes": f"{name}/*.webp"}
-        for name, what in (("images", "pictures of the cases"), ("after", "what differs after the reference edit; clear elsewhere"), ("twins", "pictures of the counterfactual twins"))
+        {"@type": "cr:FileSet", "@id": f"{name}-files", "name": f"{name}-files", "description": what, "encodingFormat": kind, "includes": f"{name}/*"}
+        for name, kind, what in (("images", "image/*", "pictures of the cases: WebP, photographs JPEG"), ("after", "image/webp", "what differs after the reference edit; clear elsewhere"), ("twins", "image/*", "pictures of the counterfactual twins: WebP, photographs JPEG"))
     ]  # fmt: skip
     columns = {"id": ("sc:Text", "name of the case"), "image": ("sc:Text", "path of its picture"), "instruction": ("sc:Text", "the edit that is asked for")}  # fmt: skip
     records = [

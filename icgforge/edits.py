@@ -20,7 +20,7 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 from icgkit.cases.case import Case
 from icgkit.cases.dataset import load_dataset
 from icgkit.cases.edited import reference_edit, regions_of
-from icgkit.judge.edited import REST, judge_edits
+from icgkit.judge.edited import REST, judge_edited
 from icgkit.metrics.edits import Region, score_edit
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def _free_place(
 
 
 def audit_scorer(
-    dataset: str = "icg-scenes", cases: Sequence[str] = (), *, every: int = 3, jobs: int = 2
+    dataset: str = "icg-scenes", cases: Sequence[str] = (), *, every: int = 5, jobs: int = 2
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Score the made edits of a drawn dataset: all cases as they are, every so many in each copy.
 
@@ -233,7 +233,7 @@ def audit_judges(
     Returns
     -------
     polars.DataFrame
-        As `icgkit.judge.edited.judge_edits`, with `made`, `template` and `truth`: the status of a node, of the rest `kept` or
+        As `icgkit.judge.edited.judge_edited`, with `made`, `template` and `truth`: the status of a node, of the rest `kept` or
         `harmed`.
     """
     import tempfile
@@ -257,7 +257,7 @@ def audit_judges(
                 status = edit.truth | {REST: "harmed" if edit.kind == "one invented" else "kept"}
                 truth |= {(edit.kind, case.id, i): s for i, s in status.items()}
         frames = [
-            judge_edits(data, outputs, judge, cache=cache, editor=kind, progress=progress)
+            judge_edited(data, outputs, judge, cache=cache, editor=kind, progress=progress)
             for judge in judges
             for kind, outputs in pictures.items()
         ]

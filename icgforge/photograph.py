@@ -52,7 +52,7 @@ SOFT = 7
 """Pixels about a change within which the photograph after may differ, because lenses and rough surfaces blur."""
 AGAIN = "again:"
 """Begins the key of a node that is another one seen a second time."""
-EACH, TRIES = 3, 10
+EACH, TRIES = 3, 6
 """Photographs of a document at most, and edits of it that are tried for each."""
 MOST = 7
 """Nodes of a photographed case at most, those seen a second time included."""
@@ -77,6 +77,8 @@ class View:
     off: np.ndarray
     place: np.ndarray
     strength: np.ndarray
+    each: np.ndarray
+    """Share of the page that a pixel shows; 0 where a neighbour shows something else."""
 
 
 @dataclass
@@ -256,7 +258,11 @@ def look(setting: Setting, aspect: float, film: Film) -> View:
         place = np.where(on[..., None], place, place2)
         if setting.second == "mirror":
             strength = _smooth(_strength(setting, aspect, film), off & ~on)
-    return View(on, off & ~on, place.astype(np.float32), strength)
+    off &= ~on
+    place = place.astype(np.float32)
+    (uy, ux), (vy, vx) = (np.gradient(place[..., axis]) for axis in (0, 1))
+    inner = np.maximum(*(cv2.erode(m.astype(np.uint8), np.ones((3, 3)), borderValue=0) for m in (on, off)))
+    return View(on, off, place, strength, np.where(inner > 0, np.abs(ux * vy - uy * vx), 0))
 
 
 def _strength(setting: Setting, aspect: float, film: Film) -> np.ndarray:
@@ -351,21 +357,16 @@ class _Part:
         return box_of(self.mask)
 
 
-def _part(view: View, layer: np.ndarray, box: Box | None, size: tuple[int, int]) -> _Part:
+def _part(view: View, layer: np.ndarray, box: Box | None, size: tuple[int, ...]) -> _Part:
     if box is None:
         return _Part(np.zeros_like(layer), 0.0, 0.0)
     x, y = view.place[..., 0] * size[0], view.place[..., 1] * size[1]
     mask = layer & (x >= box[0]) & (x < box[2]) & (y >= box[1]) & (y < box[3])
-    if not mask.any():
+    each = view.each[mask & (view.each > 0)] * size[0] * size[1]
+    if not each.size:
         return _Part(mask, 0.0, 0.0)
-    cell = 6
-    columns, rows = -(-(box[2] - box[0]) // cell), -(-(box[3] - box[1]) // cell)
-    hit = np.zeros((rows, columns), np.uint8)
-    hit[((y[mask] - box[1]) // cell).astype(int), ((x[mask] - box[0]) // cell).astype(int)] = 1
-    wider = cv2.copyMakeBorder(hit, 2, 2, 2, 2, cv2.BORDER_REPLICATE)
-    share = float(cv2.morphologyEx(wider, cv2.MORPH_CLOSE, np.ones((3, 3)))[2:-2, 2:-2].mean())
-    area = share * (box[2] - box[0]) * (box[3] - box[1])
-    return _Part(mask, share, float(np.sqrt(mask.sum() / max(area, 1))))
+    share = mask.sum() * each.mean() / ((box[2] - box[0]) * (box[3] - box[1]))
+    return _Part(mask, float(min(1, share)), float(1 / np.sqrt(each.mean())))
 
 
 def _parts(view: View, layer: np.ndarray, node: Node, size: tuple[int, int]) -> list[_Part]:
@@ -406,8 +407,6 @@ def predict(made: Derived, setting: Setting, film: Film | None = None) -> list[s
         if np.abs(told[0] - told[1])[mask].mean() < UNSEEN:
             continue
         many += 1
-        if setting.second == "lamp":
-            continue
         if (
             strength < STRENGTH
             or min(p.share for b, p in zip((node.before, node.after), again, strict=True) if b) < SEEN
@@ -624,10 +623,13 @@ def photographs(
     out: Path,
     n: int,
     seed: str = "1",
+    held_out_seed: str = "",
     chromium: Browser | None = None,
     progress: Callable[[str], Any] | None = None,
 ) -> Iterator[scenes.Row]:
     """Make up to `n` photographed cases into a folder and yield the line of each, as `scenes.draw` writes it.
+
+    Documents that are held out are drawn by `held_out_seed`, if there is one.
 
     A setting and a document are taken in turn, an edit is used in one setting only, a document at most `EACH` times. What is
     there already is not made again.
@@ -640,8 +642,9 @@ def photographs(
             key = f"{setting.name}/{doc.name}"
             if used[doc.name] >= EACH or used[key] < turn or len(taken) >= n:
                 continue
-            stamp = _stamp(doc, setting, seed)
-            for name, edit in islice(scenes.candidates(doc, f"photo/{seed}"), TRIES):
+            own = (held_out_seed or seed) if scenes.split_of(doc) == "held_out" else seed
+            stamp = _stamp(doc, setting, own)
+            for name, edit in islice(scenes.candidates(doc, f"photo/{own}"), TRIES):
                 if name in taken:
                     continue
                 label = f"photo-{setting.name}-{name}"

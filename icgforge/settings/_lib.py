@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import cv2
@@ -147,6 +148,7 @@ def triangles(
     return made
 
 
+@cache
 def stone(seed: int, base: tuple[float, float, float], roughness: float, scale: float = 3.0) -> Shapes:
     """Return polished stone with veins and joints."""
     side = 1024
@@ -160,8 +162,9 @@ def stone(seed: int, base: tuple[float, float, float], roughness: float, scale: 
     return stuff(texture(color, scale), roughness, specular=0.6)
 
 
-def plant(at: Point, size: float = 1.0, seed: int = 11, pot: tuple[float, float, float] = (0.5, 0.5, 0.48)) -> Shapes:  # fmt: skip
-    """Return a plant in a pot."""
+@cache
+def _leaves(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return points and triangles of a plant's leaves."""
     rng = np.random.default_rng(seed)
     points: list[np.ndarray] = []
     faces: list[list[int]] = []
@@ -188,13 +191,19 @@ def plant(at: Point, size: float = 1.0, seed: int = 11, pot: tuple[float, float,
             for j in (0, 1):
                 a = first + i * 3 + j
                 faces += [[a, a + 1, a + 4], [a, a + 4, a + 3]]
+    return np.array(points), np.array(faces)
+
+
+def plant(at: Point, size: float = 1.0, seed: int = 11, pot: tuple[float, float, float] = (0.5, 0.5, 0.48)) -> Shapes:  # fmt: skip
+    """Return a plant in a pot."""
+    points, faces = _leaves(seed)
     move = np.array(at)
     profile = np.array([(0.0, 0.0), (0.15, 0.0), (0.165, 0.02), (0.205, 0.3), (0.225, 0.31), (0.23, 0.37), (0.215, 0.375), (0.19, 0.33), (0.0, 0.33)])  # fmt: skip
     around = np.linspace(0, 2 * np.pi, 65)
     body = np.stack([np.outer(np.cos(around), profile[:, 0]), np.tile(profile[:, 1], (65, 1)), np.outer(np.sin(around), profile[:, 0])], -1)  # fmt: skip
     green = stuff(rgb(0.06, 0.17, 0.045), 0.4, specular=0.4)
     return {
-        "plant_leaves": triangles("leaves", np.array(points) * size + move, np.array(faces), green),
+        "plant_leaves": triangles("leaves", points * size + move, faces, green),
         "plant_pot": mesh("pot", body * size + move, stuff(rgb(*pot), 0.45)),
     }
 
@@ -229,6 +238,7 @@ def ground(material: Shapes, size: float = 9.0, height: float = 0.0) -> Shapes:
     return {"type": "rectangle", "to_world": to, "bsdf": material}
 
 
+@cache
 def wood(seed: int, base: tuple[float, float, float], roughness: float, scale: float = 2.0, planks: int = 5) -> Shapes:  # fmt: skip
     """Return planks with grain along them."""
     side = 1024
@@ -249,6 +259,7 @@ def wood(seed: int, base: tuple[float, float, float], roughness: float, scale: f
     return stuff(texture(color, scale), roughness, specular=0.35)
 
 
+@cache
 def plaster(
     seed: int, base: tuple[float, float, float], roughness: float = 0.8, scale: float = 2.0
 ) -> Shapes:
@@ -257,6 +268,7 @@ def plaster(
     return stuff(texture(np.clip(np.array(base) * (1 + 0.035 * grain)[..., None], 0.01, 0.92), scale), roughness, specular=0.2)  # fmt: skip
 
 
+@cache
 def paving(seed: int, scale: float = 5.0) -> Shapes:
     """Return slabs of paving with joints."""
     side = 1024

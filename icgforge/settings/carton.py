@@ -19,11 +19,11 @@ from icgforge.settings._lib import (
 
 
 def shapes(aspect: float, page: Shapes) -> Shapes:
-    """Return the shapes; the edge of the carton comes to the front at 62 % of the page."""
+    """Return the shapes; the edge of the carton comes to the front between the two panels of a label."""
     import mitsuba as mi
 
     wide, high = fit(aspect, 2.9, 2.0)
-    fold, left, right = 0.62, np.deg2rad(24), np.deg2rad(50)
+    fold, left, right = 0.549, np.deg2rad(24), np.deg2rad(50)
 
     def point(u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
         s = (u - fold) * 2 * wide
@@ -47,6 +47,6 @@ def shapes(aspect: float, page: Shapes) -> Shapes:
 
 SETTING = Setting(
     "carton", shapes, (0.55, 1.5, 5.1), (0.05, 0.86, 0.1), 37, printed,
-    ("honey_label", "dosage_plan", "game_card"),
+    ("honey_label",),
     environment="studio", light=0.7, white=0.72, also="physical_perspective",
 )  # fmt: skip

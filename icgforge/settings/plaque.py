@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from icgforge.settings._lib import Setting, Shapes, box, engraved, fit, rgb, sheet, stone, stuff
+from icgforge.settings._lib import Setting, Shapes, box, engraved, fit, plaster, rgb, sheet, stuff
 
 
 def shapes(aspect: float, page: Shapes) -> Shapes:
@@ -16,7 +16,7 @@ def shapes(aspect: float, page: Shapes) -> Shapes:
         for i in (-1, 1) for j in (-1, 1)
     }  # fmt: skip
     return {
-        "wall": sheet((0, 0, 0), (6, 5), {"bsdf": stone(12, (0.11, 0.11, 0.115), 0.5, 2.0)}),
+        "wall": sheet((0, 0, 0), (6, 5), {"bsdf": plaster(12, (0.075, 0.08, 0.085), 0.5, 3.0)}),
         "plate": box((0, 0, 0.025), (wide + 0.08, high + 0.08, 0.025), brass),
         "page": sheet((0, 0, 0.0515), (wide, high), page),
         "light_sky": {"type": "rectangle", "to_world": mi.ScalarTransform4f().look_at([-2.2, 3.0, 2.6], [0, 0, 0], [0, 1, 0]).scale([1.6, 0.7, 1]),

@@ -14,7 +14,7 @@ def shapes(aspect: float, page: Shapes) -> Shapes:
     turn = to.translate([0.16 + wide, 0, 0]).rotate([0, 1, 0], -6)
     tinted = {
         "type": "blendbsdf",
-        "weight": 0.55,
+        "weight": 0.75,
         "a": {"type": "diffuse", "reflectance": rgb(0.012, 0.014, 0.016)},
         "b": {"type": "conductor", "material": "none", "specular_reflectance": rgb(0.9, 0.95, 0.94)},
     }

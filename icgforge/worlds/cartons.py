@@ -32,7 +32,7 @@ world.derive("english", "translation", lambda goods: GOODS[goods][1], label="the
 world.derive(
     "drawn", "pictogram", lambda goods: GOODS[goods][0], label="the sign on the box", shown=lambda v: f"a {v}"
 )
-world.derive("gross", "product", lambda units, each: units * each + 10, label="the weight of a box", shown=lambda n: f"{n / 10:.1f} kg".replace(".", ","))  # fmt: skip
+world.derive("gross", "product", lambda units, each: units * each, label="the weight of a box", shown=lambda n: f"{n / 10:.1f} kg".replace(".", ","))  # fmt: skip
 world.derive("pounds", "unit", lambda gross: gross / 10 / 0.4536, label="the weight in pounds", shown=lambda v: f"{v:.0f} lb")  # fmt: skip
 world.derive("carry", "pictogram", lambda gross: 2 if gross > 150 else 1, label="the sign how many carry", shown=lambda n: "two people who carry" if n == 2 else "one person who carries")  # fmt: skip
 world.derive("band", "colour_code", lambda gross: "red" if gross > 150 else "orange" if gross > 90 else "green", label="the colour of the weight band")  # fmt: skip

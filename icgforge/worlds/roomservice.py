@@ -76,7 +76,7 @@ world.derive(
 )
 world.derive("total", "sum", lambda sum, paid: sum + paid, label="the total", shown=EURO)
 world.derive(
-    "each", "ratio", lambda total, guests: round(total / guests), label="the share of a guest", shown=EURO
+    "each", "ratio", lambda total, guests: int(total / guests + 0.5), label="the share of a guest", shown=EURO
 )
 world.derive(
     "items",

@@ -26,7 +26,7 @@ world = World(
 @world.facts
 def facts(rng: Random) -> Values:
     """Draw the facts."""
-    return {"bride": rng.choice(list(BRIDES)), "groom": rng.choice(list(GROOMS)), "date": Date(2026, rng.randint(4, 10), rng.randint(5, 24)), "start": rng.choice([960, 1020, 1050, 1080]), "place": rng.choice(list(PLACES)), "dress": rng.choice(list(DRESS)), "met": rng.choice([2014, 2016, 2018, 2019]), "reply_label": "Kindly reply by"}  # fmt: skip
+    return {"bride": rng.choice(list(BRIDES)), "groom": rng.choice(list(GROOMS)), "date": Date(2026, rng.randint(4, 10), rng.randint(5, 24)), "start": rng.choice([960, 1020, 1050, 1080]), "place": rng.choice(list(PLACES)), "dress": rng.choice(list(DRESS)), "met": rng.choice([2014, 2016, 2018, 2019]), "reply_label": "Please reply six weeks before, by"}  # fmt: skip
 
 
 world.derive("bride_he", "translation", lambda bride: BRIDES[bride], label="the bride’s name in Hebrew")
