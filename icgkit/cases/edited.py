@@ -160,10 +160,8 @@ def score_folder(folder: Path, dataset: Dataset) -> tuple[pl.DataFrame, pl.DataF
             }
         )
     problems = [("no such case", p.name) for p in files if p.stem not in known]
-    problems += [("no picture", i) for i in known - set(outputs)]
-    return pl.DataFrame(rows), pl.DataFrame(problems, schema=["what", "which"], orient="row").sort(
-        "what", "which"
-    )
+    problems += [("no picture", i) for i in sorted(known - set(outputs))]
+    return pl.DataFrame(rows), pl.DataFrame(problems, schema=["what", "which"], orient="row")
 
 
 def _pixels(path: Path) -> NDArray[np.uint8]:

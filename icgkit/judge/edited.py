@@ -29,7 +29,7 @@ _ROW = {
 }  # fmt: skip
 
 
-def judge_edits(
+def judge_edited(
     dataset: Dataset,
     outputs: Mapping[str, str | Path],
     judge: str | Model | Judge,

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from icgkit.calls.cache import Cache
+from icgkit.calls.recorded import by_label
 from icgkit.cases import subset as sampling
 from icgkit.cases.case import Case
 from icgkit.cases.dataset import Dataset, load_annotations
 from icgkit.cases.difficulty import LEVELS
 from icgkit.cases.difficulty import node_difficulty as node_difficulty
 from icgkit.errors import SchemaError
-from icgkit.metrics import Bootstrap, adjust, agreement, equivalence, mean, permutation, recall
+from icgkit.metrics import Bootstrap, adjust, agreement, equivalence, mean, permutation, precision, recall
 from icgkit.prompts.proposals import extract_proposals
 from icgkit.report.plots.style import KNOWN
 from icgkit.report.tables import Table, intervals, typeset
@@ -869,7 +873,7 @@ def box_fit(boxes: pl.DataFrame) -> pl.DataFrame:
 
 
 def spread_cases(data: Dataset, *, n: int) -> list[Case]:
-    """Return up to `n` cases, taking turns over the subtypes of their nodes, rare ones first, and over documents."""
+    """Return up to `n` cases, taking turns over the subtypes of their nodes, rare ones first, over documents and settings."""
     pools = {s: [c for c in data if any(k.subtype == s for k in c.constraint_nodes)] for s in SUBTYPES}
     chosen: dict[str, Case] = {}
     shown: Counter[str] = Counter()
@@ -877,11 +881,67 @@ def spread_cases(data: Dataset, *, n: int) -> list[Case]:
         for subtype in sorted(pools, key=lambda s: len(pools[s])):
             pools[subtype] = [c for c in pools[subtype] if c.id not in chosen]
             if pools[subtype] and len(chosen) < n:
-                case = min(pools[subtype], key=lambda c: shown[c.metadata.get("template", c.image)])
+                case = min(pools[subtype], key=lambda c: [shown[k] for k in _looks(c)])
                 chosen[case.id] = case
-                shown[case.metadata.get("template", case.image)] += 1
+                shown.update(_looks(case))
     order = {s: i for i, s in enumerate(SUBTYPES)}
     return sorted(chosen.values(), key=lambda c: (order[c.constraint_nodes[0].subtype], c.id))
+
+
+def _looks(case: Case) -> tuple[str, str]:
+    """Return what makes a case look like another: its document or picture, and where that stands."""
+    return f"document {case.metadata.get('template', case.image)}", f"setting {case.metadata.get('setting')}"
+
+
+def standings(run: Results, conditions: Sequence[str], ci: Bootstrap) -> pl.DataFrame:
+    """Put the models of one cache or several in order of their recall under the last of some conditions.
+
+    Returns
+    -------
+    polars.DataFrame
+        `model`, a text "recall [interval]" for each condition (macro), `precision` of proposals under the last one (text,
+        null where none was judged), `cost` (US dollars a hundred answers, null if no price is known), `answers`, `cases`,
+        `first`, `last` (dates of the calls, null where none was made), `prompts` (first 8 digits of the hash of these
+        conditions' words, as the cache has them).
+    """
+    last = conditions[-1]
+    part = run.full.filter(pl.col("condition").is_in(conditions))
+    scores = intervals(recall(part, by=("model", "condition"), average="macro", ci=ci))
+    verdicts = run.need("precision")[0].filter(condition=last)
+    valid = precision(verdicts, by="model", ci=ci) if verdicts.height else None
+    calls = pl.concat([_asked(one, conditions) for one in run.parts or (run,)])
+    order = scores.filter(condition=last).sort("estimate", descending=True)["model"].to_list()
+    rows = scores.pivot("condition", index="model", values="shown").join(calls, on="model", how="left")
+    cases = part.group_by("model").agg(cases=pl.n_unique("case_id"))
+    found = rows.join(cases, on="model", how="left")
+    if valid is not None:
+        found = found.join(
+            intervals(valid, name="precision").select("model", "precision"), on="model", how="left"
+        )
+    else:
+        found = found.with_columns(precision=pl.lit(None, dtype=pl.String))
+    return in_order(found, order, "model")
+
+
+def _asked(run: Results, conditions: Sequence[str]) -> pl.DataFrame:
+    """Return what a cache recorded of its models' answers: cost, number, days, and which words they were given."""
+    words = json.dumps([run.meta.get("prompts", {}).get(c) for c in conditions])
+    day = pl.from_epoch("created", time_unit="s").dt.date().cast(pl.String)
+    frame = (
+        by_label(Cache(run.folder, mode="replay").frame())
+        if not run.simulated
+        else pl.DataFrame(schema=_CALLS)
+    )
+    asked = frame.filter(pl.col("kind") == "elicit", pl.col("condition").is_in(conditions))
+    return asked.group_by("model").agg(
+        answers=pl.len(), cost=100 * pl.mean("cost"), first=day.min(), last=day.max(),
+        prompts=pl.lit(hashlib.sha256(words.encode()).hexdigest()[:8]),
+    )  # fmt: skip
+
+
+_CALLS: dict[str, Any] = dict.fromkeys(("model", "label", "kind", "condition"), pl.String) | dict.fromkeys(
+    ("cost", "created"), pl.Float64
+)
 
 
 def beside_twins(judgments: pl.DataFrame, alarms: pl.DataFrame, twins: Dataset) -> pl.DataFrame:

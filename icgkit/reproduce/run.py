@@ -46,6 +46,7 @@ SETS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
             "S_annotators",
             "M_pairs",
             "M_utility",
+            "M_leaderboard",
         ),
     ),
 }

@@ -150,3 +150,16 @@ def test_a_row_says_what_it_stands_on(cache: Path) -> None:
     assert got[1] == ("gone", None, None, None)
     assert got[2] == (ig.views.ALL, 1, scored, n - scored)
     assert n - scored > 0
+
+
+def test_a_leaderboard_puts_models_of_several_caches_in_order() -> None:
+    run = ig.load_results("icg-teb-mllm,offline-teb")
+    board = ig.views.standings(run, ["direct", "nl_self"], ig.Bootstrap(50, 1, run.cluster))
+    assert set(board["model"]) == set(run.models())
+    shown = [float(text.split()[0]) for text in board["nl_self"]]
+    assert shown == sorted(shown, reverse=True)
+    first = board.row(0, named=True)
+    assert first["model"] == "anthropic/claude (interactive)"
+    assert len(set(board["prompts"])) == 1, "both were given the same words"
+    priced = board.filter(pl.col("model").str.starts_with("offline/"))
+    assert priced["cost"].to_list() == [0.0] * priced.height

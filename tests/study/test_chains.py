@@ -73,7 +73,7 @@ def test_a_gated_answer_is_set_out_from_what_was_let_through(
     condition: str, first: str, tmp_path: Path
 ) -> None:
     """Three real calls of a baseline; the last one is the response, and is judged like any other."""
-    data = ig.load_dataset("icg-scenes").subset(["marathon_certificate-5-edition"])
+    data = ig.load_dataset("icg-scenes").subset(["marathon_certificate-0-born"])
     cache = ig.Cache(tmp_path / "c")
     answers = ig.elicit(data, [condition], ["offline/ocr-vision"], cache=cache, progress=False)
     records = {r.condition if r.kind == "elicit" else r.stage: r for r in cache.records()}
@@ -147,7 +147,7 @@ def test_nothing_proposed_is_an_answer_of_the_gate(tmp_path: Path, monkeypatch: 
     with listen(told) as server:
         model = ig.Elicitation({"api_base": server.url, "max_tokens": 20})
         data, cache = (
-            ig.load_dataset("icg-scenes").subset(["marathon_certificate-5-edition"]),
+            ig.load_dataset("icg-scenes").subset(["marathon_certificate-0-born"]),
             ig.Cache(tmp_path / "c"),
         )
         answers = ig.elicit(data, ["gated"], ["openai/m"], cache=cache, how=model, progress=False)
