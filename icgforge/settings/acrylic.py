@@ -22,7 +22,7 @@ def shapes(aspect: float, page: Shapes) -> Shapes:
 
 SETTING = Setting(
     "acrylic", shapes, (-0.35, 3.5, 5.2), (0.03, 0.5, 0.55), 33, clear,
-    ("wedding_card", "daypage_leaf", "marathon_certificate", "exam_notice", "cafe_card", "museum_sign", "room_service"),
-    environment="apartment", light=0.22, turn=200, size=(832, 1024), second="lamp", surfaces=("table",), lamp=LAMP,
+    ("floors_lift", "festival_card", "museum_sign", "exam_notice"),
+    environment="apartment", light=0.04, turn=200, size=(832, 1024), second="lamp", surfaces=("table",), lamp=LAMP,
     flip="vertical", seen_in="shadow on the table", white=0.8,
 )  # fmt: skip

@@ -160,6 +160,7 @@ def test_the_covered_share_is_that_of_the_pixels_which_the_plant_takes(name: str
     assert any(r.startswith("covered in the photograph: target") for r in told) == (seen_share < module.SEEN)
 
 
+# Not acrylic: at this size its soft shadow changes beyond what rays predict, and the case would be rejected.
 @pytest.mark.parametrize("name", ["hall", "lobby", "mirror", "plaque"])
 def test_nothing_differs_outside_the_nodes_and_what_was_predicted_is_confirmed(name: str) -> None:
     setting, made = settings()[name], page_case()
